@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * struct memsec_params: the numbers memsecd hands to a policy.
+ *
+ * Compiled into BPF policies and into memsecd. One struct a mechanism, all
+ * fields u64, in the unit their name ends in. The schema in policy/schema.c
+ * describes every field to people; adding a tunable is a field here, a row
+ * there and its use in a policy.
+ */
+#ifndef MEMSEC_PARAMS_H
+#define MEMSEC_PARAMS_H
+
+struct memsec_teardown_params {
+	__u64 batch;		/* pages between two lock breaks */
+	__u64 max_hold_ns;	/* longest time under the lock */
+};
+
+struct memsec_params {
+	struct memsec_teardown_params teardown;
+};
+
+#endif /* MEMSEC_PARAMS_H */
