@@ -10,6 +10,10 @@
 #ifndef MEMSEC_PARAMS_H
 #define MEMSEC_PARAMS_H
 
+/* What the schema and, without memsecd, a policy start from. */
+#define MEMSEC_TEARDOWN_DEFAULT_BATCH		4096
+#define MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS	500000
+
 struct memsec_teardown_params {
 	__u64 batch;		/* pages between two lock breaks */
 	__u64 max_hold_ns;	/* longest time under the lock */

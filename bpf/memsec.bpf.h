@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * memsec.bpf.h: everything a memsec policy needs.
+ *
+ * A policy is a BPF object with one struct memsec_ops in the section
+ * ".struct_ops.link". The kernel asks its callbacks, memsecd gives it numbers.
+ * Every answer is safe: one that is out of range is replaced by the kernel's
+ * default and counted, and a policy that keeps giving such answers is detached.
+ *
+ *	#include "memsec.bpf.h"
+ *
+ *	SEC("struct_ops/teardown")
+ *	__u64 BPF_PROG(mine_teardown, const struct memsec_teardown_ctx *t)
+ *	{
+ *		return t->need_resched ? 1 : 1024;
+ *	}
+ *
+ *	SEC(".struct_ops.link")
+ *	struct memsec_ops mine = {
+ *		.name = "mine",
+ *		.abi = MEMSEC_ABI,
+ *		.teardown = (void *)mine_teardown,
+ *	};
+ *
+ * Rules:
+ *  - memsec_ops.h describes the questions, the facts and the answers. All
+ *    callbacks are optional.
+ *  - Decisions are not sleepable: SEC("struct_ops/teardown"). init and exit may
+ *    sleep: SEC("struct_ops.s/init").
+ *  - The facts are the kernel's own memory and read-only. Every read is
+ *    relocated (CO-RE), so an object runs on kernels that have more of them;
+ *    ask bpf_core_field_exists() for one that an older kernel lacks.
+ *  - In BPF_PROG() an argument cannot be called "ctx".
+ *
+ * Build, with libbpf's headers and nothing generated:
+ *
+ *	clang -O2 -g -target bpf -mcpu=v3 -I/usr/include/memsec \
+ *		-idirafter /usr/include/$(gcc -print-multiarch) \
+ *		-c mine.bpf.c -o mine.bpf.o
+ *
+ * and name the object's absolute path in the "policy:" line of
+ * /etc/memsec/policy.yaml.
+ */
+#ifndef MEMSEC_BPF_H
+#define MEMSEC_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+/* The kernel's types: accesses are relocated to where the running kernel has them. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#include "memsec_ops.h"
+#pragma clang attribute pop
+
+/* Shared with memsecd only, so never relocated. */
+#include "memsec_params.h"
+
+/* The kernel loads no program that calls its GPL-only helpers under another licence. */
+char memsec_license[] SEC("license") = "GPL";
+
+/*
+ * The numbers of the policy files, by the cgroup id of whom they are for;
+ * MEMSEC_EVERYONE is for all others. memsecd changes numbers by replacing the
+ * inner map, so what memsec_params_of() returns is of one version.
+ */
+#define MEMSEC_EVERYONE		0ULL
+#define MEMSEC_PARAMS_MAX	4096
+
+struct memsec_params_slot {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memsec_params);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, MEMSEC_PARAMS_MAX);
+	__type(key, __u64);
+	__array(values, struct memsec_params_slot);
+} memsec_params SEC(".maps");
+
+/* For when nobody has set any, as when another loader than memsecd attaches the policy. */
+const struct memsec_params memsec_params_default = {
+	.teardown = {
+		.batch = MEMSEC_TEARDOWN_DEFAULT_BATCH,
+		.max_hold_ns = MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS,
+	},
+};
+
+/*
+ * The numbers for the owner CGROUP_ID: its unit's, or else everyone's, or else
+ * the defaults; never NULL. Call it once a decision and keep the pointer: two
+ * calls may see two versions.
+ */
+static __always_inline const struct memsec_params *memsec_params_of(__u64 cgroup_id)
+{
+	const struct memsec_params *params = NULL;
+	__u64 everyone = MEMSEC_EVERYONE;
+	__u32 first = 0;
+	void *slot;
+
+	slot = bpf_map_lookup_elem(&memsec_params, &cgroup_id);
+	if (!slot)
+		slot = bpf_map_lookup_elem(&memsec_params, &everyone);
+	if (slot)
+		params = bpf_map_lookup_elem(slot, &first);
+	return params ? params : &memsec_params_default;
+}
+
+#endif /* MEMSEC_BPF_H */
