@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* alternating: an answer in range, then one that is not, by turns. */
+#include "memsec.bpf.h"
+
+/* One past the end of the range. */
+#define INVALID	(MEMSEC_TEARDOWN_MAX_BATCH + 1)
+
+static __u32 turn;
+
+SEC("struct_ops/teardown")
+__u64 BPF_PROG(alternating_teardown, const struct memsec_teardown_ctx *t)
+{
+	return __sync_fetch_and_add(&turn, 1) & 1 ? INVALID : 64;
+}
+
+SEC(".struct_ops.link")
+struct memsec_ops alternating = {
+	.name = "alternating",
+	.abi = MEMSEC_ABI,
+	.teardown = (void *)alternating_teardown,
+};

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* max: U64_MAX, all flags and all pages there are, every answer out of range. */
+#include "memsec.bpf.h"
+
+SEC("struct_ops/teardown")
+__u64 BPF_PROG(max_teardown, const struct memsec_teardown_ctx *t)
+{
+	return ~0ULL;
+}
+
+SEC(".struct_ops.link")
+struct memsec_ops max = {
+	.name = "max",
+	.abi = MEMSEC_ABI,
+	.teardown = (void *)max_teardown,
+};
