@@ -1,45 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# BPF policies: $(B)/bpf/NAME.bpf.o from bpf/policies, and the ones only the
-# tests use, $(B)/bpf/hostile/NAME.bpf.o from bpf/hostile.
+# BPF policies: build/bpf/NAME.bpf.o from bpf/policies, and those that only the
+# tests use, build/bpf/hostile/NAME.bpf.o from bpf/hostile.
 #
-# LIBBPF_CFLAGS, from the top Makefile, names the directory of libbpf's headers.
+# LIBBPF_CFLAGS names the directory of libbpf's headers where it is not the
+# system's.
 
-B ?= build
 BPF_CLANG ?= clang
-BPFDIR := $(dir $(lastword $(MAKEFILE_LIST)))
 
-# The kernel headers libbpf's include are in the multiarch directory, where a
-# compiler for another target than the host's does not look.
+# What libbpf's headers include of the kernel's is in the multiarch directory,
+# where a compiler for another target does not look.
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -Werror \
-	-I$(BPFDIR) -I$(BPFDIR)../kernel/include/linux $(LIBBPF_CFLAGS) \
-	-idirafter /usr/include/$(shell gcc -print-multiarch)
+	-Ibpf -Ikernel/include/linux $(LIBBPF_CFLAGS) \
+	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-BPF_POLICIES := $(patsubst $(BPFDIR)policies/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard $(BPFDIR)policies/*.bpf.c))
-BPF_HOSTILE := $(patsubst $(BPFDIR)hostile/%.bpf.c,$(B)/bpf/hostile/%.bpf.o,$(wildcard $(BPFDIR)hostile/*.bpf.c))
-BPF_HEADERS := $(BPFDIR)memsec.bpf.h $(BPFDIR)memsec_params.h \
-	$(BPFDIR)../kernel/include/linux/memsec_ops.h
+BPF_HEADERS := bpf/memsec.bpf.h bpf/memsec_params.h kernel/include/linux/memsec_ops.h
+BPF_POLICIES := $(patsubst bpf/policies/%.c,build/bpf/%.o,$(wildcard bpf/policies/*.bpf.c))
+BPF_HOSTILE := $(patsubst bpf/hostile/%.c,build/bpf/hostile/%.o,$(wildcard bpf/hostile/*.bpf.c))
 
 .PHONY: bpf bpf-hostile install-bpf install-bpf-hostile
 
+## bpf: the BPF policies, build/bpf/*.bpf.o
 bpf: $(BPF_POLICIES)
 
 bpf-hostile: $(BPF_HOSTILE)
 
-$(B)/bpf/%.bpf.o: $(BPFDIR)policies/%.bpf.c $(BPF_HEADERS) $(LIBBPF_DEPS)
+build/bpf/%.bpf.o: bpf/policies/%.bpf.c $(BPF_HEADERS)
 	@mkdir -p $(@D)
-	$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/bpf/hostile/%.bpf.o: $(BPFDIR)hostile/%.bpf.c $(BPF_HEADERS) $(BPFDIR)hostile/calls.h $(LIBBPF_DEPS)
+build/bpf/hostile/%.bpf.o: bpf/hostile/%.bpf.c $(BPF_HEADERS) bpf/hostile/calls.h
 	@mkdir -p $(@D)
-	$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-# For policy authors all headers are in one directory.
+# Policy authors find all headers in one directory.
 install-bpf: $(BPF_POLICIES)
-	install -d $(DESTDIR)$(libdir)/memsec/policies $(DESTDIR)$(includedir)/memsec
-	install -m 644 $(BPF_POLICIES) $(DESTDIR)$(libdir)/memsec/policies/
-	install -m 644 $(BPF_HEADERS) $(DESTDIR)$(includedir)/memsec/
+	$(Q)install -d $(DESTDIR)$(libdir)/memsec/policies $(DESTDIR)$(includedir)/memsec
+	$(Q)install -m 644 $(BPF_POLICIES) $(DESTDIR)$(libdir)/memsec/policies/
+	$(Q)install -m 644 $(BPF_HEADERS) $(DESTDIR)$(includedir)/memsec/
 
 install-bpf-hostile: $(BPF_HOSTILE)
-	install -d $(DESTDIR)$(libdir)/memsec/tests/policies
-	install -m 644 $(BPF_HOSTILE) $(DESTDIR)$(libdir)/memsec/tests/policies/
+	$(Q)install -d $(DESTDIR)$(libdir)/memsec/tests/policies
+	$(Q)install -m 644 $(BPF_HOSTILE) $(DESTDIR)$(libdir)/memsec/tests/policies/
