@@ -25,11 +25,11 @@ bpf: $(BPF_POLICIES)
 
 bpf-hostile: $(BPF_HOSTILE)
 
-build/bpf/%.bpf.o: bpf/policies/%.bpf.c $(BPF_HEADERS)
+build/bpf/%.bpf.o: bpf/policies/%.bpf.c $(BPF_HEADERS) $(LIBBPF_DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-build/bpf/hostile/%.bpf.o: bpf/hostile/%.bpf.c $(BPF_HEADERS) bpf/hostile/calls.h
+build/bpf/hostile/%.bpf.o: bpf/hostile/%.bpf.c $(BPF_HEADERS) bpf/hostile/calls.h $(LIBBPF_DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# memsecd and memsecctl. A new file is found by its name: memsecctl*.c belongs
+# to memsecctl, all others to memsecd.
+
+MEMSECCTL_OBJECTS := $(patsubst %.c,%.o,$(wildcard daemon/memsecctl*.c))
+MEMSECD_OBJECTS := $(filter-out $(MEMSECCTL_OBJECTS),$(patsubst %.c,%.o,$(wildcard daemon/*.c)))
+MAN_PAGES := $(wildcard daemon/*.[1-8])
+
+MEMSECD := $(B)/memsecd
+MEMSECCTL := $(B)/memsecctl
+
+.PHONY: daemon install-daemon
+
+## daemon: memsecd and memsecctl
+daemon: $(MEMSECD) $(MEMSECCTL)
+
+$(MEMSECD): $(addprefix $(B)/obj/,$(MEMSECD_OBJECTS)) $(POLICY_LIB) $(LIBBPF_DEPS)
+	$(if $(Q),@echo '  LD      $@')
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(POLICY_LIB) -o $@ \
+		$(LIBBPF_LIBS) $(SYSTEMD_LIBS) $(POLICY_LIBS) $(CAP_LIBS)
+
+$(MEMSECCTL): $(addprefix $(B)/obj/,$(MEMSECCTL_OBJECTS)) $(POLICY_LIB)
+	$(if $(Q),@echo '  LD      $@')
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(POLICY_LIB) -o $@ \
+		$(SYSTEMD_LIBS) $(POLICY_LIBS) $(JSON_LIBS)
+
+install-daemon: $(MEMSECD) $(MEMSECCTL)
+	$(Q)$(INSTALL) -d $(DESTDIR)$(libexecdir) $(DESTDIR)$(bindir)
+	$(Q)$(INSTALL_PROGRAM) $(MEMSECD) $(DESTDIR)$(libexecdir)/memsecd
+	$(Q)$(INSTALL_PROGRAM) $(MEMSECCTL) $(DESTDIR)$(bindir)/memsecctl
+	$(Q)for page in $(MAN_PAGES); do \
+		$(INSTALL) -d $(DESTDIR)$(mandir)/man$${page##*.} && \
+		$(INSTALL_DATA) $$page $(DESTDIR)$(mandir)/man$${page##*.}/ || exit; \
+	done
