@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# BPF policies: build/bpf/NAME.bpf.o from bpf/policies, and those that only the
-# tests use, build/bpf/hostile/NAME.bpf.o from bpf/hostile.
+# BPF policies: $(B)/bpf/NAME.bpf.o from bpf/policies, and those that only the
+# tests use, $(B)/bpf/hostile/NAME.bpf.o from bpf/hostile.
 #
 # LIBBPF_CFLAGS names the directory of libbpf's headers where it is not the
 # system's.
@@ -15,30 +15,32 @@ BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -W
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
 BPF_HEADERS := bpf/memsec.bpf.h bpf/memsec_params.h kernel/include/linux/memsec_ops.h
-BPF_POLICIES := $(patsubst bpf/policies/%.c,build/bpf/%.o,$(wildcard bpf/policies/*.bpf.c))
-BPF_HOSTILE := $(patsubst bpf/hostile/%.c,build/bpf/hostile/%.o,$(wildcard bpf/hostile/*.bpf.c))
+BPF_POLICIES := $(patsubst bpf/policies/%.c,$(B)/bpf/%.o,$(wildcard bpf/policies/*.bpf.c))
+BPF_HOSTILE := $(patsubst bpf/hostile/%.c,$(B)/bpf/hostile/%.o,$(wildcard bpf/hostile/*.bpf.c))
 
 .PHONY: bpf bpf-hostile install-bpf install-bpf-hostile
 
-## bpf: the BPF policies, build/bpf/*.bpf.o
+## bpf: the BPF policies
 bpf: $(BPF_POLICIES)
 
 bpf-hostile: $(BPF_HOSTILE)
 
-build/bpf/%.bpf.o: bpf/policies/%.bpf.c $(BPF_HEADERS) $(LIBBPF_DEPS)
+$(B)/bpf/%.bpf.o: bpf/policies/%.bpf.c $(BPF_HEADERS) $(LIBBPF_DEPS)
 	@mkdir -p $(@D)
+	$(if $(Q),@echo '  BPF     $@')
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-build/bpf/hostile/%.bpf.o: bpf/hostile/%.bpf.c $(BPF_HEADERS) bpf/hostile/calls.h $(LIBBPF_DEPS)
+$(B)/bpf/hostile/%.bpf.o: bpf/hostile/%.bpf.c $(BPF_HEADERS) bpf/hostile/calls.h $(LIBBPF_DEPS)
 	@mkdir -p $(@D)
+	$(if $(Q),@echo '  BPF     $@')
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 # Policy authors find all headers in one directory.
 install-bpf: $(BPF_POLICIES)
-	$(Q)install -d $(DESTDIR)$(libdir)/memsec/policies $(DESTDIR)$(includedir)/memsec
-	$(Q)install -m 644 $(BPF_POLICIES) $(DESTDIR)$(libdir)/memsec/policies/
-	$(Q)install -m 644 $(BPF_HEADERS) $(DESTDIR)$(includedir)/memsec/
+	$(Q)$(INSTALL) -d $(DESTDIR)$(libdir)/memsec/policies $(DESTDIR)$(includedir)/memsec
+	$(Q)$(INSTALL_DATA) $(BPF_POLICIES) $(DESTDIR)$(libdir)/memsec/policies/
+	$(Q)$(INSTALL_DATA) $(BPF_HEADERS) $(DESTDIR)$(includedir)/memsec/
 
 install-bpf-hostile: $(BPF_HOSTILE)
-	$(Q)install -d $(DESTDIR)$(libdir)/memsec/tests/policies
-	$(Q)install -m 644 $(BPF_HOSTILE) $(DESTDIR)$(libdir)/memsec/tests/policies/
+	$(Q)$(INSTALL) -d $(DESTDIR)$(libdir)/memsec/tests/policies
+	$(Q)$(INSTALL_DATA) $(BPF_HOSTILE) $(DESTDIR)$(libdir)/memsec/tests/policies/

@@ -12,7 +12,7 @@
 
 /* What the schema and, without memsecd, a policy start from. */
 #define MEMSEC_TEARDOWN_DEFAULT_BATCH		4096
-#define MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS	500000
+#define MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS	4000000
 
 struct memsec_teardown_params {
 	__u64 batch;		/* pages between two lock breaks */

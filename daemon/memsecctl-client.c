@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memsecctl-client.h"
+#include "util.h"
+
+#define BUS_NAME "org.memsec1"
+#define MANAGER_PATH "/org/memsec1"
+#define MANAGER_INTERFACE "org.memsec1.Manager"
+#define MECHANISM_INTERFACE "org.memsec1.Mechanism"
+
+#define ERROR_INVALID_POLICY "org.memsec1.Error.InvalidPolicy"
+
+#define NSEC_PER_USEC UINT64_C(1000)
+
+#define _cleanup_bus_error_ _cleanup_(sd_bus_error_free)
+#define _cleanup_bus_message_ _cleanup_(sd_bus_message_unrefp)
+
+static void number_list_done(NumberList *l) {
+        for (size_t i = 0; i < l->n_items; i++)
+                free(l->items[i].name);
+
+        free(l->items);
+        *l = (NumberList) {};
+}
+
+void mechanism_done(Mechanism *m) {
+        free(m->name);
+        number_list_done(&m->counters);
+        number_list_done(&m->limits);
+        *m = (Mechanism) {};
+}
+
+void manager_done(Manager *m) {
+        free(m->version);
+        free(m->state);
+        free(m->policy);
+        free(m->error);
+        strv_free(m->files);
+        *m = (Manager) {};
+}
+
+/* Says why WHAT ("Cannot reload") failed, and what a user can do about it. */
+static ExitStatus report(const char *what, const sd_bus_error *error, int r) {
+        if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
+                fprintf(stderr, "%s: memsecd is not running; start it with: systemctl start memsecd\n",
+                        what);
+                return STATUS_NOT_ATTACHED;
+        }
+
+        if (sd_bus_error_has_names(error, SD_BUS_ERROR_ACCESS_DENIED,
+                                   SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED)) {
+                fprintf(stderr, "%s: permission denied, only root may\n", what);
+                return STATUS_FAILED;
+        }
+
+        /* The text is one "file:line:column: message" line an error, which editors take as it is. */
+        if (sd_bus_error_has_name(error, ERROR_INVALID_POLICY)) {
+                size_t n = strlen(error->message);
+
+                fprintf(stderr, "%s%s", error->message, n > 0 && error->message[n - 1] == '\n' ? "" : "\n");
+                return STATUS_FAILED;
+        }
+
+        fprintf(stderr, "%s: %s\n", what, error->message ?: strerror(-r));
+        return STATUS_FAILED;
+}
+
+static ExitStatus out_of_memory(void) {
+        fprintf(stderr, "Out of memory\n");
+        return STATUS_FAILED;
+}
+
+ExitStatus client_connect(sd_bus **ret) {
+        int r;
+
+        r = sd_bus_open_system(ret);
+        if (r < 0) {
+                fprintf(stderr, "Cannot connect to the system bus: %s\n", strerror(-r));
+                return STATUS_FAILED;
+        }
+
+        return STATUS_OK;
+}
+
+static ExitStatus get_string(sd_bus *bus, const char *property, char **ret) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r;
+
+        r = sd_bus_get_property_string(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, property, &error,
+                                       ret);
+        if (r < 0)
+                return report("Cannot ask memsecd", &error, r);
+
+        return STATUS_OK;
+}
+
+ExitStatus client_get_manager(sd_bus *bus, Manager *ret) {
+        const struct {
+                const char *property;
+                char **ret;
+        } strings[] = {
+                { "Version", &ret->version },
+                { "State",   &ret->state   },
+                { "Policy",  &ret->policy  },
+                { "Error",   &ret->error   },
+        };
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        ExitStatus s;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
+                s = get_string(bus, strings[i].property, strings[i].ret);
+                if (s != STATUS_OK)
+                        return s;
+        }
+
+        r = sd_bus_get_property_trivial(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "Abi", &error, 'u',
+                                        &ret->abi);
+        if (r >= 0)
+                r = sd_bus_get_property_strv(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "Files", &error,
+                                             &ret->files);
+        if (r < 0)
+                return report("Cannot ask memsecd", &error, r);
+
+        return STATUS_OK;
+}
+
+static int number_list_add(NumberList *l, const char *name, uint64_t value) {
+        NamedNumber *longer;
+        char *copy;
+
+        longer = reallocarray(l->items, l->n_items + 1, sizeof(NamedNumber));
+        if (!longer)
+                return -ENOMEM;
+        l->items = longer;
+
+        copy = strdup(name);
+        if (!copy)
+                return -ENOMEM;
+
+        l->items[l->n_items++] = (NamedNumber) { .name = copy, .value = value };
+        return 0;
+}
+
+static int read_numbers(sd_bus_message *m, NumberList *ret) {
+        const char *name;
+        uint64_t value;
+        int r;
+
+        r = sd_bus_message_enter_container(m, 'a', "{st}");
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_read(m, "{st}", &name, &value)) > 0) {
+                r = number_list_add(ret, name, value);
+                if (r < 0)
+                        return r;
+        }
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_exit_container(m);
+}
+
+static char *mechanism_path(const char *name) {
+        char *path;
+
+        return asprintf(&path, MANAGER_PATH "/mechanism/%s", name) < 0 ? NULL : path;
+}
+
+static ExitStatus get_numbers(sd_bus *bus, const char *path, const char *property, NumberList *ret) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_bus_message_ sd_bus_message *reply = NULL;
+        int r;
+
+        r = sd_bus_get_property(bus, BUS_NAME, path, MECHANISM_INTERFACE, property, &error, &reply, "a{st}");
+        if (r >= 0)
+                r = read_numbers(reply, ret);
+        if (r < 0)
+                return report("Cannot ask memsecd", &error, r);
+
+        return STATUS_OK;
+}
+
+ExitStatus client_get_mechanism(sd_bus *bus, const char *name, Mechanism *ret) {
+        _cleanup_free_ char *path = NULL;
+        ExitStatus s;
+
+        path = mechanism_path(name);
+        ret->name = strdup(name);
+        if (!path || !ret->name)
+                return out_of_memory();
+
+        s = get_numbers(bus, path, "Counters", &ret->counters);
+        if (s != STATUS_OK)
+                return s;
+
+        return get_numbers(bus, path, "Limits", &ret->limits);
+}
+
+ExitStatus client_get_policy(sd_bus *bus, char **ret) {
+        return get_string(bus, "Policy", ret);
+}
+
+ExitStatus client_set_policy(sd_bus *bus, const char *policy) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r;
+
+        r = sd_bus_set_property(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "Policy", &error, "s",
+                                policy);
+        if (r < 0)
+                return report("Cannot set policy", &error, r);
+
+        return STATUS_OK;
+}
+
+/* Where the property of a key is: "teardown.batch" is at /mechanism/teardown, of org.memsec1.Teardown. */
+static int key_address(const KeySpec *spec, char **ret_path, char **ret_interface) {
+        _cleanup_free_ char *mechanism = NULL, *path = NULL, *interface = NULL;
+
+        mechanism = strndup(spec->path, strcspn(spec->path, "."));
+        if (!mechanism)
+                return -ENOMEM;
+
+        path = mechanism_path(mechanism);
+        if (!path)
+                return -ENOMEM;
+
+        if (asprintf(&interface, "org.memsec1.%c%s", toupper((unsigned char) *mechanism), mechanism + 1) < 0) {
+                interface = NULL;
+                return -ENOMEM;
+        }
+
+        *ret_path = TAKE_PTR(path);
+        *ret_interface = TAKE_PTR(interface);
+        return 0;
+}
+
+ExitStatus client_get_key(sd_bus *bus, const KeySpec *spec, uint64_t *ret) {
+        _cleanup_free_ char *path = NULL, *interface = NULL;
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        uint64_t value;
+        int r;
+
+        if (key_address(spec, &path, &interface) < 0)
+                return out_of_memory();
+
+        r = sd_bus_get_property_trivial(bus, BUS_NAME, path, interface, spec->bus_name, &error, 't', &value);
+        if (r < 0)
+                return report("Cannot ask memsecd", &error, r);
+
+        *ret = spec->type == KEY_DURATION ? value * NSEC_PER_USEC : value;
+        return STATUS_OK;
+}
+
+ExitStatus client_set_key(sd_bus *bus, const KeySpec *spec, uint64_t value) {
+        _cleanup_free_ char *path = NULL, *interface = NULL, *what = NULL;
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r;
+
+        if (key_address(spec, &path, &interface) < 0)
+                return out_of_memory();
+
+        if (asprintf(&what, "Cannot set %s", spec->path) < 0) {
+                what = NULL;
+                return out_of_memory();
+        }
+
+        if (spec->type == KEY_DURATION)
+                value /= NSEC_PER_USEC;
+
+        r = sd_bus_set_property(bus, BUS_NAME, path, interface, spec->bus_name, &error, "t", value);
+        if (r < 0)
+                return report(what, &error, r);
+
+        return STATUS_OK;
+}
+
+ExitStatus client_reload(sd_bus *bus) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r;
+
+        r = sd_bus_call_method(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "Reload", &error, NULL, NULL);
+        if (r < 0)
+                return report("Cannot reload", &error, r);
+
+        return STATUS_OK;
+}

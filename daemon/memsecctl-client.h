@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What memsecctl asks of memsecd over the bus.
+ *
+ * Every function says on stderr what went wrong and returns what memsecctl is to exit with then, or else
+ * STATUS_OK.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <systemd/sd-bus.h>
+
+#include "policy.h"
+
+typedef enum ExitStatus {
+        STATUS_OK = 0,
+        STATUS_FAILED = 1,              /* refused, invalid or broken */
+        STATUS_USAGE = 2,               /* the command line makes no sense */
+        STATUS_NOT_ATTACHED = 3,        /* memsecd does not run, or for "status" no policy is attached */
+} ExitStatus;
+
+typedef struct NamedNumber {
+        char *name;
+        uint64_t value;
+} NamedNumber;
+
+typedef struct NumberList {
+        NamedNumber *items;
+        size_t n_items;
+} NumberList;
+
+typedef struct Mechanism {
+        char *name;
+        NumberList counters;
+        NumberList limits;
+} Mechanism;
+
+/* What the Manager object says. */
+typedef struct Manager {
+        char *version;
+        char *state;
+        char *policy;
+        char *error;
+        char **files;
+        uint32_t abi;
+} Manager;
+
+void manager_done(Manager *m);
+void mechanism_done(Mechanism *m);
+
+ExitStatus client_connect(sd_bus **ret);
+
+ExitStatus client_get_manager(sd_bus *bus, Manager *ret);
+ExitStatus client_get_mechanism(sd_bus *bus, const char *name, Mechanism *ret);
+
+ExitStatus client_get_policy(sd_bus *bus, char **ret);
+ExitStatus client_set_policy(sd_bus *bus, const char *policy);
+
+/* The value in the unit of the model, which for durations is not the bus's. */
+ExitStatus client_get_key(sd_bus *bus, const KeySpec *spec, uint64_t *ret);
+ExitStatus client_set_key(sd_bus *bus, const KeySpec *spec, uint64_t value);
+
+ExitStatus client_reload(sd_bus *bus);

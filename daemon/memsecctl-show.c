@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memsecctl-show.h"
+#include "util.h"
+
+#define ANSI_GREEN "\x1b[0;1;32m"
+#define ANSI_RED "\x1b[0;1;31m"
+#define ANSI_NORMAL "\x1b[0m"
+
+/* The width of the column of section names, and of the names in a section. */
+#define SECTION_WIDTH 10
+#define NAME_WIDTH 18
+
+#define _cleanup_json_ _cleanup_(json_object_putp)
+
+static void json_object_putp(json_object **o) {
+        json_object_put(*o);
+}
+
+/* json-c takes the names of members over, so that a failed allocation only leaves something out. */
+static void json_add_string(json_object *o, const char *name, const char *value) {
+        json_object_object_add(o, name, json_object_new_string(value));
+}
+
+static void json_add_number(json_object *o, const char *name, uint64_t value) {
+        json_object_object_add(o, name, json_object_new_uint64(value));
+}
+
+static void json_print(json_object *o) {
+        puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                                       JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+/* The name of a key inside its mechanism: "batch" of "teardown.batch", or NULL when it is another's. */
+static const char *key_of_mechanism(const KeySpec *spec, const char *mechanism) {
+        const char *name = startswith(spec->path, mechanism);
+
+        return name && *name == '.' ? name + 1 : NULL;
+}
+
+static json_object *numbers_to_json(const NumberList *numbers) {
+        json_object *o = json_object_new_object();
+
+        for (size_t i = 0; i < numbers->n_items; i++)
+                json_add_number(o, numbers->items[i].name, numbers->items[i].value);
+
+        return o;
+}
+
+static json_object *mechanism_to_json(const Status *status, const Mechanism *mechanism) {
+        json_object *o = json_object_new_object(), *settings = json_object_new_object();
+
+        for (size_t i = 0; i < n_key_specs; i++) {
+                const char *name = key_of_mechanism(key_specs + i, mechanism->name);
+
+                if (name)
+                        json_add_number(settings, name, status->values[i]);
+        }
+
+        json_object_object_add(o, "settings", settings);
+        json_object_object_add(o, "counters", numbers_to_json(&mechanism->counters));
+        json_object_object_add(o, "limits", numbers_to_json(&mechanism->limits));
+        return o;
+}
+
+static void show_status_json(const Status *status) {
+        _cleanup_json_ json_object *o = json_object_new_object();
+        json_object *files = json_object_new_array(), *mechanisms = json_object_new_object();
+        const Manager *m = &status->manager;
+
+        for (char **f = m->files; f && *f; f++)
+                json_object_array_add(files, json_object_new_string(*f));
+
+        for (size_t i = 0; i < status->n_mechanisms; i++)
+                json_object_object_add(mechanisms, status->mechanisms[i].name,
+                                       mechanism_to_json(status, status->mechanisms + i));
+
+        json_add_string(o, "version", m->version);
+        json_add_string(o, "state", m->state);
+        json_add_string(o, "policy", m->policy);
+        json_add_number(o, "abi", m->abi);
+        json_add_string(o, "error", m->error);
+        json_object_object_add(o, "files", files);
+        json_object_object_add(o, "mechanisms", mechanisms);
+        json_print(o);
+}
+
+/* VALUE with its unit as people read it. */
+static void print_value(const KeySpec *spec, uint64_t value) {
+        _cleanup_free_ char *text = NULL;
+
+        if (value_format(spec, value, &text) < 0)
+                printf("%" PRIu64, value);
+        else
+                fputs(text, stdout);
+}
+
+/* Begins a line of a section; its name is on the first line only. */
+static void print_name(const char **section, const char *name) {
+        printf("  %-*s %-*s ", SECTION_WIDTH, *section, NAME_WIDTH, name);
+        *section = "";
+}
+
+static void print_numbers(const char *section, const NumberList *numbers) {
+        for (size_t i = 0; i < numbers->n_items; i++) {
+                print_name(&section, numbers->items[i].name);
+                printf("%" PRIu64 "\n", numbers->items[i].value);
+        }
+}
+
+static void print_mechanism(const Status *status, const Mechanism *mechanism) {
+        const char *section = "Settings";
+
+        printf("\n%s\n", mechanism->name);
+
+        for (size_t i = 0; i < n_key_specs; i++) {
+                const KeySpec *spec = key_specs + i;
+                const char *name = key_of_mechanism(spec, mechanism->name);
+
+                if (!name)
+                        continue;
+
+                print_name(&section, name);
+                print_value(spec, status->values[i]);
+                printf("%s%s\n", spec->type == KEY_COUNT && spec->unit ? " " : "",
+                       spec->type == KEY_COUNT && spec->unit ? spec->unit : "");
+        }
+
+        print_numbers("Limits", &mechanism->limits);
+        print_numbers("Counters", &mechanism->counters);
+}
+
+/* One "  Title: text" line for each line of TEXT. */
+static void print_field(const char *title, const char *text) {
+        while (*text) {
+                size_t n = strcspn(text, "\n");
+
+                printf("%10s%c %.*s\n", title, *title ? ':' : ' ', (int) n, text);
+                text += n + (text[n] == '\n');
+                title = "";
+        }
+}
+
+static const char *state_colour(const char *state) {
+        if (!isatty(STDOUT_FILENO) || getenv("NO_COLOR"))
+                return NULL;
+        if (streq(state, "attached"))
+                return ANSI_GREEN;
+        if (streq(state, "fused"))
+                return ANSI_RED;
+        return NULL;
+}
+
+static void show_status_text(const Status *status) {
+        const Manager *m = &status->manager;
+        const char *colour = state_colour(m->state), *title = "Files";
+
+        printf("%s●%s memsecd %s\n", colour ?: "", colour ? ANSI_NORMAL : "", m->version);
+        printf("%10s: %s%s%s\n", "State", colour ?: "", m->state, colour ? ANSI_NORMAL : "");
+        print_field("Policy", m->policy);
+        printf("%10s: %" PRIu32 "\n", "ABI", m->abi);
+
+        for (char **f = m->files; f && *f; f++) {
+                print_field(title, *f);
+                title = "";
+        }
+
+        print_field("Error", m->error);
+
+        for (size_t i = 0; i < status->n_mechanisms; i++)
+                print_mechanism(status, status->mechanisms + i);
+}
+
+void show_status(const Status *status, bool json) {
+        if (json)
+                show_status_json(status);
+        else
+                show_status_text(status);
+}
+
+static void show_settings_json(const Setting *settings, size_t n_settings) {
+        _cleanup_json_ json_object *o = json_object_new_object();
+
+        for (const Setting *s = settings; s < settings + n_settings; s++)
+                if (s->spec)
+                        json_add_number(o, s->spec->path, s->value);
+                else
+                        json_add_string(o, "policy", s->policy);
+
+        json_print(o);
+}
+
+void show_settings(const Setting *settings, size_t n_settings, bool only_values, bool json) {
+        if (json) {
+                show_settings_json(settings, n_settings);
+                return;
+        }
+
+        for (const Setting *s = settings; s < settings + n_settings; s++) {
+                if (!only_values)
+                        printf("%s=", s->spec ? s->spec->path : "policy");
+                if (s->spec)
+                        print_value(s->spec, s->value);
+                else
+                        fputs(s->policy, stdout);
+                putchar('\n');
+        }
+}
+
+static void show_policy_errors_json(const PolicyErrors *errors) {
+        _cleanup_json_ json_object *list = json_object_new_array();
+
+        for (size_t i = 0; i < errors->n_items; i++) {
+                const PolicyError *e = errors->items + i;
+                json_object *o = json_object_new_object();
+
+                json_add_string(o, "file", e->file);
+                json_add_number(o, "line", e->line);
+                json_add_number(o, "column", e->column);
+                json_add_string(o, "message", e->message);
+                json_object_array_add(list, o);
+        }
+
+        json_print(list);
+}
+
+void show_policy_errors(const PolicyErrors *errors, bool json) {
+        _cleanup_free_ char *text = NULL;
+
+        if (json) {
+                show_policy_errors_json(errors);
+                return;
+        }
+
+        if (policy_errors_format(errors, &text) < 0)
+                fprintf(stderr, "Out of memory\n");
+        else if (errors->n_items > 0)
+                fprintf(stderr, "%s\n", text);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What memsecctl prints: for people, or with "json" for programs. */
+
+#include <stdbool.h>
+
+#include "memsecctl-client.h"
+
+/* The value of one key; the policy has no spec, and its value is text. */
+typedef struct Setting {
+        const KeySpec *spec;
+        uint64_t value;
+        char *policy;
+} Setting;
+
+typedef struct Status {
+        Manager manager;
+        Mechanism *mechanisms;
+        size_t n_mechanisms;
+        uint64_t *values;               /* one for each of key_specs */
+} Status;
+
+void show_status(const Status *status, bool json);
+void show_settings(const Setting *settings, size_t n_settings, bool only_values, bool json);
+void show_policy_errors(const PolicyErrors *errors, bool json);

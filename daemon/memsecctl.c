@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memsecctl: look at memsecd and change what it does.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memsecctl-client.h"
+#include "memsecctl-show.h"
+#include "policy.h"
+#include "util.h"
+
+#define NSEC_PER_USEC UINT64_C(1000)
+
+DEFINE_TRIVIAL_CLEANUP_FUNC(PolicyModel *, policy_model_free)
+
+#define _cleanup_bus_ _cleanup_(sd_bus_flush_close_unrefp)
+
+static bool arg_json = false;
+static bool arg_value = false;
+
+typedef struct Verb {
+        const char *name;
+        const char *args;
+        unsigned min_args, max_args;    /* without the verb itself */
+        ExitStatus (*run)(char **args);
+        const char *help;
+} Verb;
+
+static ExitStatus out_of_memory(void) {
+        fprintf(stderr, "Out of memory\n");
+        return STATUS_FAILED;
+}
+
+static void status_done(Status *status) {
+        manager_done(&status->manager);
+        for (size_t i = 0; i < status->n_mechanisms; i++)
+                mechanism_done(status->mechanisms + i);
+
+        free(status->mechanisms);
+        free(status->values);
+}
+
+/* Everything about the mechanisms that there are keys for. */
+static ExitStatus fetch_mechanisms(sd_bus *bus, Status *status) {
+        _cleanup_strv_free_ char **names = NULL;
+        ExitStatus s;
+
+        if (key_spec_children("", &names) < 0)
+                return out_of_memory();
+
+        status->values = calloc(n_key_specs, sizeof(uint64_t));
+        status->mechanisms = calloc(strv_length(names), sizeof(Mechanism));
+        if (!status->values || !status->mechanisms)
+                return out_of_memory();
+
+        for (size_t i = 0; i < n_key_specs; i++) {
+                s = client_get_key(bus, key_specs + i, status->values + i);
+                if (s != STATUS_OK)
+                        return s;
+        }
+
+        for (char **name = names; *name; name++) {
+                s = client_get_mechanism(bus, *name, status->mechanisms + status->n_mechanisms++);
+                if (s != STATUS_OK)
+                        return s;
+        }
+
+        return STATUS_OK;
+}
+
+static ExitStatus verb_status(char **args _unused_) {
+        _cleanup_(status_done) Status status = {};
+        _cleanup_bus_ sd_bus *bus = NULL;
+        ExitStatus s;
+
+        s = client_connect(&bus);
+        if (s == STATUS_OK)
+                s = client_get_manager(bus, &status.manager);
+        if (s == STATUS_OK)
+                s = fetch_mechanisms(bus, &status);
+        if (s != STATUS_OK)
+                return s;
+
+        show_status(&status, arg_json);
+        return streq(status.manager.state, "attached") ? STATUS_OK : STATUS_NOT_ATTACHED;
+}
+
+typedef struct Settings {
+        Setting *items;
+        size_t n_items;
+} Settings;
+
+static void settings_done(Settings *s) {
+        for (size_t i = 0; i < s->n_items; i++)
+                free(s->items[i].policy);
+
+        free(s->items);
+}
+
+/* Fills in which key is meant, "policy" being the one that is not in the table. */
+static ExitStatus setting_find_key(Setting *setting, const char *key) {
+        const char *nearest;
+
+        if (streq(key, "policy"))
+                return STATUS_OK;
+
+        setting->spec = key_spec_find(key);
+        if (setting->spec)
+                return STATUS_OK;
+
+        nearest = key_spec_nearest(key);
+        if (nearest)
+                fprintf(stderr, "Unknown key '%s', did you mean '%s'?\n", key, nearest);
+        else
+                fprintf(stderr, "Unknown key '%s'; 'memsecctl get' lists all.\n", key);
+        return STATUS_USAGE;
+}
+
+static ExitStatus settings_alloc(size_t n, Settings *ret) {
+        ret->items = calloc(n, sizeof(Setting));
+        if (!ret->items)
+                return out_of_memory();
+
+        ret->n_items = n;
+        return STATUS_OK;
+}
+
+/* The settings that KEYS name, or all of them. */
+static ExitStatus settings_from_keys(char **keys, Settings *ret) {
+        size_t n = strv_length(keys);
+        ExitStatus s;
+
+        s = settings_alloc(n > 0 ? n : n_key_specs + 1, ret);
+        if (s != STATUS_OK)
+                return s;
+
+        for (size_t i = 0; i < n; i++) {
+                s = setting_find_key(ret->items + i, keys[i]);
+                if (s != STATUS_OK)
+                        return s;
+        }
+
+        if (n == 0)
+                for (size_t i = 0; i < n_key_specs; i++)
+                        ret->items[i + 1].spec = key_specs + i;
+
+        return STATUS_OK;
+}
+
+static ExitStatus verb_get(char **args) {
+        _cleanup_(settings_done) Settings settings = {};
+        _cleanup_bus_ sd_bus *bus = NULL;
+        ExitStatus s;
+
+        s = settings_from_keys(args, &settings);
+        if (s == STATUS_OK)
+                s = client_connect(&bus);
+        if (s != STATUS_OK)
+                return s;
+
+        for (Setting *i = settings.items; i < settings.items + settings.n_items; i++) {
+                if (i->spec)
+                        s = client_get_key(bus, i->spec, &i->value);
+                else
+                        s = client_get_policy(bus, &i->policy);
+                if (s != STATUS_OK)
+                        return s;
+        }
+
+        show_settings(settings.items, settings.n_items, arg_value, arg_json);
+        return STATUS_OK;
+}
+
+static ExitStatus setting_parse_value(Setting *setting, const char *text) {
+        _cleanup_free_ char *error = NULL;
+        int r;
+
+        if (!setting->spec) {
+                setting->policy = strdup(text);
+                if (!setting->policy)
+                        return out_of_memory();
+
+                r = policy_name_check(text, &error);
+        } else
+                r = value_parse(setting->spec, text, &setting->value, &error);
+        if (r == -ENOMEM)
+                return out_of_memory();
+        if (r < 0) {
+                fprintf(stderr, "%s: %s\n", setting->spec ? setting->spec->path : "policy", error);
+                return STATUS_FAILED;
+        }
+
+        if (setting->spec && setting->spec->type == KEY_DURATION && setting->value % NSEC_PER_USEC != 0) {
+                fprintf(stderr, "%s: expected whole microseconds, found '%s'\n", setting->spec->path, text);
+                return STATUS_FAILED;
+        }
+
+        return STATUS_OK;
+}
+
+static ExitStatus setting_parse(Setting *setting, const char *arg) {
+        _cleanup_free_ char *key = NULL;
+        const char *equals;
+        ExitStatus s;
+
+        equals = strchr(arg, '=');
+        if (!equals) {
+                fprintf(stderr, "Expected KEY=VALUE, found '%s'.\n", arg);
+                return STATUS_USAGE;
+        }
+
+        key = strndup(arg, equals - arg);
+        if (!key)
+                return out_of_memory();
+
+        s = setting_find_key(setting, key);
+        if (s != STATUS_OK)
+                return s;
+
+        return setting_parse_value(setting, equals + 1);
+}
+
+/* Reads all of ARGS, so that all mistakes are named at once and one of them changes nothing. */
+static ExitStatus settings_parse(char **args, Settings *ret) {
+        ExitStatus worst;
+
+        worst = settings_alloc(strv_length(args), ret);
+        if (worst != STATUS_OK)
+                return worst;
+
+        for (size_t i = 0; i < ret->n_items; i++) {
+                ExitStatus s = setting_parse(ret->items + i, args[i]);
+
+                if (s > worst)
+                        worst = s;
+        }
+
+        return worst;
+}
+
+static ExitStatus verb_set(char **args) {
+        _cleanup_(settings_done) Settings settings = {};
+        _cleanup_bus_ sd_bus *bus = NULL;
+        ExitStatus s;
+
+        s = settings_parse(args, &settings);
+        if (s == STATUS_OK)
+                s = client_connect(&bus);
+        if (s != STATUS_OK)
+                return s;
+
+        for (Setting *i = settings.items; i < settings.items + settings.n_items; i++) {
+                if (i->spec)
+                        s = client_set_key(bus, i->spec, i->value);
+                else
+                        s = client_set_policy(bus, i->policy);
+                if (s != STATUS_OK)
+                        return s;
+        }
+
+        return STATUS_OK;
+}
+
+static ExitStatus verb_reload(char **args _unused_) {
+        _cleanup_bus_ sd_bus *bus = NULL;
+        ExitStatus s;
+
+        s = client_connect(&bus);
+        if (s != STATUS_OK)
+                return s;
+
+        return client_reload(bus);
+}
+
+static ExitStatus verify_file(const char *path, PolicyErrors *errors) {
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        int r;
+
+        r = policy_model_new(&model);
+        if (r < 0)
+                return out_of_memory();
+
+        r = policy_model_read_file(model, path, errors);
+        if (r == -ENOMEM)
+                return out_of_memory();
+
+        return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+static ExitStatus verb_verify(char **args) {
+        _cleanup_(policy_errors_done) PolicyErrors errors = {};
+        ExitStatus worst = STATUS_OK;
+
+        for (char **path = args; *path; path++) {
+                ExitStatus s = verify_file(*path, &errors);
+
+                if (s > worst)
+                        worst = s;
+        }
+
+        show_policy_errors(&errors, arg_json);
+        return worst;
+}
+
+static const Verb verbs[] = {
+        { "status", "",             0, 0,        verb_status, "Show what memsecd and the kernel do"        },
+        { "get",    "[KEY...]",     0, UINT_MAX, verb_get,    "Show settings in force, all or those named" },
+        { "set",    "KEY=VALUE...", 1, UINT_MAX, verb_set,    "Change settings until the next reload"      },
+        { "reload", "",             0, 0,        verb_reload, "Read the policy files again"                },
+        { "verify", "FILE...",      1, UINT_MAX, verb_verify, "Check policy files without using them"      },
+};
+
+static void print_help(void) {
+        printf("memsecctl [OPTION...] VERB [ARGUMENT...]\n\n"
+               "Look at memsecd and change what it does.\n\n"
+               "Verbs:\n");
+        for (const Verb *v = verbs; v < verbs + ELEMENTSOF(verbs); v++)
+                printf("  %-6s %-13s %s\n", v->name, v->args, v->help);
+
+        printf("\nKeys:\n"
+               "  %-20s Name of a policy, or absolute path of a BPF object\n", "policy");
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
+                printf("  %-20s %s\n", spec->path, spec->help);
+
+        printf("\nOptions:\n"
+               "     --json     Print JSON\n"
+               "     --value    With get: print values only\n"
+               "  -h --help     Show this help\n"
+               "     --version  Show the version\n\n"
+               "See memsecctl(1) and memsec.yaml(5).\n");
+}
+
+/* Returns the status to exit with in *RET and false when there is nothing more to do. */
+static bool parse_options(int argc, char **argv, ExitStatus *ret) {
+        enum {
+                ARG_JSON = 0x100,
+                ARG_VALUE,
+                ARG_VERSION,
+        };
+        static const struct option options[] = {
+                { "help",    no_argument, NULL, 'h'         },
+                { "json",    no_argument, NULL, ARG_JSON    },
+                { "value",   no_argument, NULL, ARG_VALUE   },
+                { "version", no_argument, NULL, ARG_VERSION },
+                {}
+        };
+        int c;
+
+        *ret = STATUS_OK;
+
+        while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0)
+                switch (c) {
+                case 'h':
+                        print_help();
+                        return false;
+                case ARG_JSON:
+                        arg_json = true;
+                        break;
+                case ARG_VALUE:
+                        arg_value = true;
+                        break;
+                case ARG_VERSION:
+                        puts("memsecctl " MEMSEC_VERSION);
+                        return false;
+                default:
+                        *ret = STATUS_USAGE;
+                        return false;
+                }
+
+        return true;
+}
+
+static const Verb *find_verb(const char *name) {
+        for (const Verb *v = verbs; v < verbs + ELEMENTSOF(verbs); v++)
+                if (streq(v->name, name))
+                        return v;
+
+        return NULL;
+}
+
+static ExitStatus run_verb(char **args) {
+        const Verb *verb;
+        size_t n;
+
+        if (!args[0]) {
+                fprintf(stderr, "Expected a verb; 'memsecctl --help' lists them.\n");
+                return STATUS_USAGE;
+        }
+
+        verb = find_verb(args[0]);
+        if (!verb) {
+                fprintf(stderr, "Unknown verb '%s'; 'memsecctl --help' lists all.\n", args[0]);
+                return STATUS_USAGE;
+        }
+
+        n = strv_length(++args);
+        if (n < verb->min_args || n > verb->max_args) {
+                fprintf(stderr, "%s; expected: memsecctl %s%s%s\n",
+                        n < verb->min_args ? "Too few arguments" : "Too many arguments",
+                        verb->name, *verb->args ? " " : "", verb->args);
+                return STATUS_USAGE;
+        }
+
+        return verb->run(args);
+}
+
+int main(int argc, char **argv) {
+        ExitStatus s;
+
+        if (!parse_options(argc, argv, &s))
+                return s;
+
+        s = run_verb(argv + optind);
+
+        /* Output that did not arrive, on a full disk for example, must not look like success. */
+        if (fflush(stdout) != 0 && s == STATUS_OK) {
+                fprintf(stderr, "Cannot write: %s\n", strerror(errno));
+                return STATUS_FAILED;
+        }
+
+        return s;
+}
