@@ -336,7 +336,7 @@ static void print_help(void) {
                "See memsecctl(1) and memsec.yaml(5).\n");
 }
 
-/* Returns the status to exit with in *RET and false when there is nothing more to do. */
+/* Returns false, and in *RET the status to exit with, when there is nothing more to do. */
 static bool parse_options(int argc, char **argv, ExitStatus *ret) {
         enum {
                 ARG_JSON = 0x100,
@@ -413,10 +413,8 @@ static ExitStatus run_verb(char **args) {
 int main(int argc, char **argv) {
         ExitStatus s;
 
-        if (!parse_options(argc, argv, &s))
-                return s;
-
-        s = run_verb(argv + optind);
+        if (parse_options(argc, argv, &s))
+                s = run_verb(argv + optind);
 
         /* Output that did not arrive, on a full disk for example, must not look like success. */
         if (fflush(stdout) != 0 && s == STATUS_OK) {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memsecctl-fake STATE: a memsecd that needs no kernel, for tests/bus/memsecctl.
+ *
+ * It is in STATE, keeps what is set, and refuses as memsecd can: Reload() fails for a policy called "broken",
+ * the policy "absent" cannot be loaded, and a batch of 13 is denied as if the caller were not root.
+ */
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <systemd/sd-bus.h>
+
+#include "util.h"
+
+typedef struct Fake {
+        const char *state;
+        char *policy;
+        uint64_t batch;
+        uint64_t max_hold_usec;
+} Fake;
+
+static int get_policy(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                      const char *property _unused_, sd_bus_message *reply, void *userdata,
+                      sd_bus_error *error _unused_) {
+        Fake *fake = userdata;
+
+        return sd_bus_message_append(reply, "s", fake->policy);
+}
+
+static int set_policy(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                      const char *property _unused_, sd_bus_message *value, void *userdata,
+                      sd_bus_error *error) {
+        Fake *fake = userdata;
+        const char *policy;
+        int r;
+
+        r = sd_bus_message_read(value, "s", &policy);
+        if (r < 0)
+                return r;
+
+        if (streq(policy, "absent"))
+                return sd_bus_error_set(error, "org.memsec1.Error.Load", "there is no policy 'absent'");
+
+        return free_and_strdup(&fake->policy, policy);
+}
+
+static int get_text(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                    const char *property, sd_bus_message *reply, void *userdata,
+                    sd_bus_error *error _unused_) {
+        Fake *fake = userdata;
+
+        if (streq(property, "State"))
+                return sd_bus_message_append(reply, "s", fake->state);
+        if (streq(property, "Version"))
+                return sd_bus_message_append(reply, "s", "47.11");
+        if (streq(property, "Name"))
+                return sd_bus_message_append(reply, "s", "teardown");
+
+        return sd_bus_message_append(reply, "s", streq(fake->state, "fused") ? "the fuse blew" : "");
+}
+
+static int get_abi(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                   const char *property _unused_, sd_bus_message *reply, void *userdata _unused_,
+                   sd_bus_error *error _unused_) {
+        return sd_bus_message_append(reply, "u", 1);
+}
+
+static int get_files(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                     const char *property _unused_, sd_bus_message *reply, void *userdata _unused_,
+                     sd_bus_error *error _unused_) {
+        return sd_bus_message_append(reply, "as", 2, "/usr/lib/memsec/policy.yaml", "/etc/memsec/policy.yaml");
+}
+
+static int get_numbers(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                       const char *property, sd_bus_message *reply, void *userdata _unused_,
+                       sd_bus_error *error _unused_) {
+        if (streq(property, "Limits"))
+                return sd_bus_message_append(reply, "a{st}", 1, "max_hold_us", UINT64_C(4000));
+
+        return sd_bus_message_append(reply, "a{st}", 2, "asked", UINT64_C(11), "pages", UINT64_MAX);
+}
+
+static int get_key(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                   const char *property _unused_, sd_bus_message *reply, void *userdata,
+                   sd_bus_error *error _unused_) {
+        uint64_t *key = userdata;
+
+        return sd_bus_message_append(reply, "t", *key);
+}
+
+static int set_key(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                   const char *property _unused_, sd_bus_message *value, void *userdata,
+                   sd_bus_error *error) {
+        uint64_t *key = userdata, number;
+        int r;
+
+        r = sd_bus_message_read(value, "t", &number);
+        if (r < 0)
+                return r;
+
+        if (number == 13)
+                return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "Access denied");
+
+        *key = number;
+        return 0;
+}
+
+static int reload(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        Fake *fake = userdata;
+
+        if (streq(fake->policy, "broken"))
+                return sd_bus_error_set(error, "org.memsec1.Error.InvalidPolicy",
+                                        "/etc/memsec/policy.yaml:3:9: one\n/etc/memsec/policy.yaml:4:9: two");
+
+        fake->batch = 4096;
+        return sd_bus_reply_method_return(m, NULL);
+}
+
+#define WRITABLE(name, signature, get, set, offset)                                     \
+        SD_BUS_WRITABLE_PROPERTY(name, signature, get, set, offset,                     \
+                                 SD_BUS_VTABLE_UNPRIVILEGED | SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE)
+
+static const sd_bus_vtable manager_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_PROPERTY("Version", "s", get_text, 0, 0),
+        SD_BUS_PROPERTY("State", "s", get_text, 0, 0),
+        WRITABLE("Policy", "s", get_policy, set_policy, 0),
+        SD_BUS_PROPERTY("Abi", "u", get_abi, 0, 0),
+        SD_BUS_PROPERTY("Error", "s", get_text, 0, 0),
+        SD_BUS_PROPERTY("Files", "as", get_files, 0, 0),
+        SD_BUS_METHOD("Reload", NULL, NULL, reload, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_VTABLE_END
+};
+
+static const sd_bus_vtable mechanism_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_PROPERTY("Name", "s", get_text, 0, 0),
+        SD_BUS_PROPERTY("Counters", "a{st}", get_numbers, 0, 0),
+        SD_BUS_PROPERTY("Limits", "a{st}", get_numbers, 0, 0),
+        SD_BUS_VTABLE_END
+};
+
+static const sd_bus_vtable teardown_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        WRITABLE("Batch", "t", get_key, set_key, offsetof(Fake, batch)),
+        WRITABLE("MaxHoldUSec", "t", get_key, set_key, offsetof(Fake, max_hold_usec)),
+        SD_BUS_VTABLE_END
+};
+
+static int serve(Fake *fake) {
+        static const char *const teardown = "/org/memsec1/mechanism/teardown";
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+        int r;
+
+        r = sd_bus_open_system(&bus);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_add_object_vtable(bus, NULL, "/org/memsec1", "org.memsec1.Manager", manager_vtable, fake);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_add_object_vtable(bus, NULL, teardown, "org.memsec1.Mechanism", mechanism_vtable, fake);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_add_object_vtable(bus, NULL, teardown, "org.memsec1.Teardown", teardown_vtable, fake);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_request_name(bus, "org.memsec1", 0);
+        if (r < 0)
+                return r;
+
+        /* Who waits for this line can call. */
+        puts("ready");
+        fflush(stdout);
+
+        for (;;) {
+                r = sd_bus_process(bus, NULL);
+                if (r == 0)
+                        r = sd_bus_wait(bus, UINT64_MAX);
+                if (r < 0)
+                        return r;
+        }
+}
+
+int main(int argc, char **argv) {
+        Fake fake = { .state = argc > 1 ? argv[1] : "attached", .batch = 4096, .max_hold_usec = 500 };
+        int r;
+
+        fake.policy = strdup("fixed");
+        if (!fake.policy)
+                return EXIT_FAILURE;
+
+        r = serve(&fake);
+        fprintf(stderr, "Cannot serve: %s\n", strerror(-r));
+        free(fake.policy);
+        return EXIT_FAILURE;
+}
