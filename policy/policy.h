@@ -25,7 +25,7 @@ typedef enum KeyType {
 
 /* One tunable. Everything that shows or takes a tunable is made from this row. */
 typedef struct KeySpec {
-        const char *path;       /* in YAML and memsecctl, "teardown.batch"; the part before '.' is the mechanism */
+        const char *path;       /* in YAML and memsecctl, "teardown.batch": the mechanism comes first */
         KeyType type;
         const char *unit;       /* of KEY_COUNT, for people: "pages" */
         uint64_t min, max;      /* inclusive */
@@ -41,19 +41,29 @@ extern const size_t n_key_specs;
 /* The row of PATH, or NULL. */
 const KeySpec *key_spec_find(const char *path);
 
-/* The known path nearest to PATH, for "did you mean", or NULL when none is near. */
+/* The known path nearest to PATH or to a bare "batch", for "did you mean", or NULL when none is near. */
 const char *key_spec_nearest(const char *path);
+
+/*
+ * The names that may follow PREFIX in a path, each once, in the order of the table: "batch" and "max_hold"
+ * for "teardown", the mechanisms for "". *ret is a NULL-terminated array to be freed with its strings, or
+ * NULL when nothing is below PREFIX. 0 or -ENOMEM.
+ */
+int key_spec_children(const char *prefix, char ***ret);
 
 uint64_t key_spec_get(const KeySpec *spec, const struct memsec_params *params);
 void key_spec_set(const KeySpec *spec, struct memsec_params *params, uint64_t value);
 
 /*
  * Parse TEXT as a value of SPEC. Returns 0 and *ret, or -EINVAL (not such a value) or -ERANGE, and then
- * *ret_error holds "expected …, found …" (to be freed), or -ENOMEM.
+ * *ret_error holds "expected ..., found ..." (to be freed), or -ENOMEM.
  */
 int value_parse(const KeySpec *spec, const char *text, uint64_t *ret, char **ret_error);
 
-/* The text of VALUE with its unit: "4096 pages" is "4096", "500us", "64MiB". To be freed. 0 or -ENOMEM. */
+/* What value_parse() expects: "a number of pages from 1 to 1048576". To be freed. 0 or -ENOMEM. */
+int value_expected(const KeySpec *spec, char **ret);
+
+/* The text of VALUE with its unit: "4096" for pages, "500us", "64MiB". To be freed. 0 or -ENOMEM. */
 int value_format(const KeySpec *spec, uint64_t value, char **ret);
 
 /* All errors of a load, in the order found. */
@@ -70,8 +80,22 @@ typedef struct PolicyErrors {
 
 void policy_errors_done(PolicyErrors *errors);
 
-/* "file:line:column: message" lines, to be freed. 0 or -ENOMEM. */
+/* Append an error. 0 or -ENOMEM. */
+int policy_errors_add(PolicyErrors *errors, const char *file, unsigned line, unsigned column,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* "file:line:column: message" lines, the last without newline, in printable ASCII. To be freed. */
 int policy_errors_format(const PolicyErrors *errors, char **ret);
+
+/* The policy in force when no file names one. */
+#define POLICY_DEFAULT "fixed"
+
+/*
+ * Is NAME a policy's: a built-in name (a letter, then a-z 0-9 _ -) or an absolute path of a .bpf.o?
+ * Whether there is such a policy is not looked at. Returns 0, or -EINVAL and then *ret_error holds
+ * "expected ..., found ..." (to be freed), or -ENOMEM.
+ */
+int policy_name_check(const char *name, char **ret_error);
 
 /* What the files say. */
 typedef struct PolicyModel {
@@ -83,15 +107,27 @@ int policy_model_new(PolicyModel **ret);        /* the built-in defaults */
 PolicyModel *policy_model_free(PolicyModel *model);
 
 /*
- * Read one file over MODEL. Returns 0, -ENOMEM, another negative errno when the file cannot be opened, or
- * -EBADMSG when it has errors; every error is appended to ERRORS and MODEL is then unspecified.
+ * Read the text of a file over MODEL; NAME is for the errors. Returns 0, -ENOMEM, or -EBADMSG when it has
+ * errors; every error is appended to ERRORS, and MODEL is then unspecified, but can be read into and
+ * freed. A text without content sets nothing; any other must say "version: 1".
+ */
+int policy_model_read_text(PolicyModel *model, const char *name, const char *text, size_t size,
+                           PolicyErrors *errors);
+
+/*
+ * Read one file over MODEL, with the same result; another negative errno when it cannot be opened or read,
+ * which is appended to ERRORS too. It must be a regular file that belongs to root or to the caller, and
+ * that no one else may write.
  */
 int policy_model_read_file(PolicyModel *model, const char *path, PolicyErrors *errors);
 
 /*
- * Read the layers under ROOT (NULL: "/"): /usr/lib/memsec/policy.yaml, /etc/memsec/policy.yaml, then
- * {/etc,/run}/memsec/policy.d/(*).yaml in name order, where a name in /run hides the same name in /etc...
- * later wins. Missing files are no error. All files are read, and the errors of all are reported.
- * *ret_files is a NULL-terminated array of the files read, to be freed with its strings.
+ * Read the layers under ROOT (NULL: "/"): /usr/lib/memsec/policy.yaml, /etc/memsec/policy.yaml, then the
+ * .yaml files of /etc/memsec/policy.d and /run/memsec/policy.d, sorted by name across both. Later ones
+ * win. A name in /etc hides the same name in /run; a link to /dev/null sets nothing, and so masks what it
+ * hides. Missing files and directories are no error. All files are read and the errors of all reported.
+ *
+ * Returns 0 and *ret, -ENOMEM, or -EBADMSG when ERRORS grew. *ret_files is a NULL-terminated array of the
+ * files read, in that order, to be freed with its strings; NULL when there were none.
  */
 int policy_model_load(const char *root, PolicyModel **ret, char ***ret_files, PolicyErrors *errors);

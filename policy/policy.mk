@@ -2,7 +2,8 @@
 #
 # libmemsec-policy.a: what memsecd and memsecctl share. Its users link $(POLICY_LIBS).
 
-POLICY_OBJECTS := $(patsubst %.c,%.o,$(wildcard policy/*.c))
+# schema-doc prints the table for memsec.yaml(5).
+POLICY_OBJECTS := $(filter-out policy/schema-doc.o,$(patsubst %.c,%.o,$(wildcard policy/*.c)))
 POLICY_LIB := $(B)/libmemsec-policy.a
 POLICY_LIBS = $(YAML_LIBS)
 

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -82,6 +83,10 @@ static inline bool streq(const char *a, const char *b) {
         return strcmp(a, b) == 0;
 }
 
+static inline bool isempty(const char *s) {
+        return !s || !*s;
+}
+
 /* What follows PREFIX in S, or NULL when S begins otherwise. */
 static inline char *startswith(const char *s, const char *prefix) {
         size_t n = strlen(prefix);
@@ -111,6 +116,8 @@ static inline int free_and_strdup(char **p, const char *s) {
         return 0;
 }
 
+#define STRV_FOREACH(s, l) for (typeof(*(l)) *s = (l); s && *s; s++)
+
 static inline size_t strv_length(char *const *l) {
         size_t n = 0;
 
@@ -118,6 +125,15 @@ static inline size_t strv_length(char *const *l) {
                 n++;
 
         return n;
+}
+
+/* The index of S in L, or -ENOENT. */
+static inline ssize_t strv_find(char *const *l, const char *s) {
+        for (size_t i = 0; l && l[i]; i++)
+                if (streq(l[i], s))
+                        return i;
+
+        return -ENOENT;
 }
 
 static inline char **strv_free(char **l) {
@@ -154,4 +170,17 @@ static inline int strv_consume(char ***l, char *value) {
 /* Appends a copy of VALUE. Returns 0 or -ENOMEM. */
 static inline int strv_extend(char ***l, const char *value) {
         return strv_consume(l, strdup(value));
+}
+
+/* Appends formatted text. Returns 0 or -ENOMEM. */
+static inline _printf_(2, 3) int strv_extendf(char ***l, const char *format, ...) {
+        char *value;
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&value, format, ap);
+        va_end(ap);
+
+        return strv_consume(l, n < 0 ? NULL : value);
 }

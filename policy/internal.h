@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What the files of policy/ share among themselves. */
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The largest policy file, in bytes. */
+#define POLICY_FILE_MAX ((size_t) 1024 * 1024)
+
+/*
+ * TEXT in single quotes, cut when it is long, in printable ASCII so that it can go to terminals, logs and
+ * the bus. To be freed. NULL without memory.
+ */
+char *text_quote(const char *text);
+
+/* TEXT in full with every byte that is not printable ASCII as \xNN. To be freed. NULL without memory. */
+char *text_escape(const char *text);
+
+/* "a, b or c". To be freed. NULL without memory. */
+char *text_enumerate(char *const *words, const char *conjunction);
+
+/* Edits (insert, delete, replace, swap neighbours) between two words; case and '-' for '_' do not count. */
+unsigned word_distance(const char *a, size_t n_a, const char *b, size_t n_b);
+
+/* Is DISTANCE small enough to take the one word for a misspelling of the other, of length N? */
+bool word_distance_is_near(unsigned distance, size_t n);
+
+/* The word of WORDS nearest to WORD, or NULL when none is near. */
+const char *word_nearest(const char *word, char *const *words);
+
+/* What policy_name_check() expects. */
+#define POLICY_NAME_EXPECTED "a built-in policy (a-z, 0-9, '_' and '-') or an absolute path of a .bpf.o file"
+
+/* Is C a byte of a UTF-8 character other than its first? */
+static inline bool utf8_is_continuation(char c) {
+        return (c & 0xc0) == 0x80;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "internal.h"
+#include "policy.h"
+#include "util.h"
+
+#define USEC UINT64_C(1000)
+#define MSEC (1000 * USEC)
+#define SEC (1000 * MSEC)
+
+const KeySpec key_specs[] = {
+        {
+                .path = "teardown.batch",
+                .type = KEY_COUNT,
+                .unit = "pages",
+                .min = 1,
+                .max = 1048576,
+                .def = 4096,
+                .offset = offsetof(struct memsec_params, teardown.batch),
+                .bus_name = "Batch",
+                .help = "Pages torn down before the lock is dropped and other tasks may run",
+        },
+        {
+                .path = "teardown.max_hold",
+                .type = KEY_DURATION,
+                .min = 50 * USEC,
+                .max = 60 * SEC,
+                .def = 4 * MSEC,
+                .offset = offsetof(struct memsec_params, teardown.max_hold_ns),
+                .bus_name = "MaxHoldUSec",
+                .help = "Longest time for which the lock is held, however large the batch is",
+        },
+};
+
+const size_t n_key_specs = ELEMENTSOF(key_specs);
+
+const KeySpec *key_spec_find(const char *path) {
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
+                if (streq(spec->path, path))
+                        return spec;
+
+        return NULL;
+}
+
+/* How far PATH is from the path of a row, part by part, or UINT_MAX when any of the parts is not near. */
+static unsigned path_distance(const char *path, const char *known) {
+        unsigned sum = 0;
+
+        /* A bare name is compared with the last part alone. */
+        if (!strchr(path, '.'))
+                known = strrchr(known, '.') + 1;
+
+        for (;;) {
+                size_t n = strcspn(path, "."), m = strcspn(known, ".");
+                unsigned d;
+
+                d = word_distance(path, n, known, m);
+                if (!word_distance_is_near(d, m) || path[n] != known[m])
+                        return UINT_MAX;
+
+                sum += d;
+                if (!path[n])
+                        return sum;
+
+                path += n + 1;
+                known += m + 1;
+        }
+}
+
+const char *key_spec_nearest(const char *path) {
+        const char *nearest = NULL;
+        unsigned best = UINT_MAX;
+
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
+                unsigned d = path_distance(path, spec->path);
+
+                if (d < best) {
+                        best = d;
+                        nearest = spec->path;
+                }
+        }
+
+        return nearest;
+}
+
+int key_spec_children(const char *prefix, char ***ret) {
+        _cleanup_strv_free_ char **names = NULL;
+        int r;
+
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
+                _cleanup_free_ char *name = NULL;
+                const char *rest = spec->path;
+
+                if (*prefix) {
+                        rest = startswith(rest, prefix);
+                        if (!rest || *rest++ != '.')
+                                continue;
+                }
+
+                name = strndup(rest, strcspn(rest, "."));
+                if (!name)
+                        return -ENOMEM;
+
+                if (strv_find(names, name) >= 0)
+                        continue;
+
+                r = strv_consume(&names, TAKE_PTR(name));
+                if (r < 0)
+                        return r;
+        }
+
+        *ret = TAKE_PTR(names);
+        return 0;
+}
+
+/* The fields are __u64, which need not be the type that uint64_t is: hence the copies. */
+uint64_t key_spec_get(const KeySpec *spec, const struct memsec_params *params) {
+        uint64_t value;
+
+        memcpy(&value, (const char *) params + spec->offset, sizeof(value));
+        return value;
+}
+
+void key_spec_set(const KeySpec *spec, struct memsec_params *params, uint64_t value) {
+        memcpy((char *) params + spec->offset, &value, sizeof(value));
+}

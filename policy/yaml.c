@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/*
+ * Reads YAML into a model by recursive descent over libyaml's events. What the schema does not know is
+ * complained about and skipped, so that one pass finds every error up to the first place that is not YAML.
+ *
+ * Functions here return 0 to go on, after a complaint too, or a negative errno to stop: -ENOMEM, or -EBADMSG
+ * when nothing sensible can follow.
+ */
+
+#include <limits.h>
+#include <stdarg.h>
+#include <yaml.h>
+
+#include "internal.h"
+#include "policy.h"
+#include "util.h"
+
+/* Mappings and lists within each other. */
+#define DEPTH_MAX 8
+
+/* Errors of one file; what follows is not worth reading. */
+#define FILE_ERRORS_MAX 100
+
+#define BYTE_ORDER_MARK 0xfeff
+
+typedef struct Reader {
+        yaml_parser_t parser;
+        unsigned depth;         /* of the event read last */
+        const char *name, *text;
+        size_t size;
+        PolicyModel *model;
+        PolicyErrors *errors;
+        size_t n_errors_before;
+} Reader;
+
+/* The keys that a mapping can have, and the line on which each was found, 0 for not yet. */
+typedef struct Keys {
+        char **names;
+        size_t *lines;
+} Keys;
+
+/* Keys at the top that are not in the table of tunables. */
+static const char *const top_keys[] = { "version", "policy" };
+
+/* The only version there is: in another one the same keys may mean something else. */
+static const KeySpec version_spec = {
+        .path = "version",
+        .type = KEY_COUNT,
+        .min = 1,
+        .max = 1,
+};
+
+static void keys_done(Keys *keys) {
+        strv_free(keys->names);
+        free(keys->lines);
+}
+
+static _printf_(4, 5) int complain_at(Reader *reader, size_t line, size_t column, const char *format, ...) {
+        _cleanup_free_ char *message = NULL;
+        va_list ap;
+        int n, r;
+
+        va_start(ap, format);
+        n = vasprintf(&message, format, ap);
+        va_end(ap);
+        if (n < 0) {
+                message = NULL;
+                return -ENOMEM;
+        }
+
+        r = policy_errors_add(reader->errors, reader->name, line, column, "%s", message);
+        if (r < 0 || reader->errors->n_items - reader->n_errors_before < FILE_ERRORS_MAX)
+                return r;
+
+        r = policy_errors_add(reader->errors, reader->name, 0, 0,
+                              "expected fewer than %d errors, the rest of the file is not read",
+                              FILE_ERRORS_MAX);
+        return r < 0 ? r : -EBADMSG;
+}
+
+/* Complains about the place where EVENT begins. libyaml counts from 0. */
+#define complain(reader, event, ...)                                            \
+        complain_at(reader, (event)->start_mark.line + 1,                       \
+                    (event)->start_mark.column + 1, __VA_ARGS__)
+
+/* Complains about bytes that are not text, for which libyaml has an offset only. */
+static int complain_encoding(Reader *reader) {
+        const yaml_parser_t *parser = &reader->parser;
+        size_t line = 1, column = 1;
+
+        for (const char *p = reader->text; p < reader->text + parser->problem_offset; p++)
+                if (*p == '\n') {
+                        line++;
+                        column = 1;
+                } else if (!utf8_is_continuation(*p))
+                        column++;
+
+        if (parser->problem_value == BYTE_ORDER_MARK)
+                return complain_at(reader, line, column, "expected UTF-8 text, found a byte order mark");
+
+        return complain_at(reader, line, column, "expected UTF-8 text, found 0x%02x: %s",
+                           (unsigned) parser->problem_value, parser->problem);
+}
+
+/* Is there a tab at MARK, which counts characters? */
+static bool is_tab(const Reader *reader, const yaml_mark_t *mark) {
+        size_t index = 0;
+
+        for (const char *p = reader->text; p < reader->text + reader->size; p++) {
+                if (utf8_is_continuation(*p))
+                        continue;
+                if (index++ == mark->index)
+                        return *p == '\t';
+        }
+
+        return false;
+}
+
+static int complain_syntax(Reader *reader) {
+        const yaml_parser_t *parser = &reader->parser;
+        size_t line = parser->problem_mark.line + 1, column = parser->problem_mark.column + 1;
+
+        if (parser->error == YAML_MEMORY_ERROR)
+                return -ENOMEM;
+        if (parser->error == YAML_READER_ERROR)
+                return complain_encoding(reader);
+        if (is_tab(reader, &parser->problem_mark))
+                return complain_at(reader, line, column,
+                                   "expected spaces, found a tab, which YAML does not allow here");
+        if (!parser->context)
+                return complain_at(reader, line, column, "expected YAML, but %s", parser->problem);
+
+        return complain_at(reader, line, column, "expected YAML, but %s %s that begins on line %zu",
+                           parser->problem, parser->context, parser->context_mark.line + 1);
+}
+
+/* Replaces EVENT by the next one. */
+static int next_event(Reader *reader, yaml_event_t *event) {
+        int r;
+
+        yaml_event_delete(event);
+        if (!yaml_parser_parse(&reader->parser, event)) {
+                r = complain_syntax(reader);
+                return r < 0 ? r : -EBADMSG;
+        }
+
+        if (event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT)
+                reader->depth--;
+        else if (event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT)
+                reader->depth++;
+
+        if (reader->depth > DEPTH_MAX) {
+                r = complain(reader, event,
+                             "expected at most %d mappings or lists within each other, found more",
+                             DEPTH_MAX);
+                return r < 0 ? r : -EBADMSG;
+        }
+
+        return 0;
+}
+
+/* Reads on to the end of the value that began with FIRST, the event read last. */
+static int skip_value(Reader *reader, const yaml_event_t *first) {
+        _cleanup_(yaml_event_delete) yaml_event_t event = {};
+        unsigned depth = reader->depth;
+        int r;
+
+        if (first->type != YAML_MAPPING_START_EVENT && first->type != YAML_SEQUENCE_START_EVENT)
+                return 0;
+
+        while (reader->depth >= depth) {
+                r = next_event(reader, &event);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+static const char *event_anchor(const yaml_event_t *event) {
+        switch (event->type) {
+        case YAML_ALIAS_EVENT:
+                return (const char *) event->data.alias.anchor;
+        case YAML_SCALAR_EVENT:
+                return (const char *) event->data.scalar.anchor;
+        case YAML_SEQUENCE_START_EVENT:
+                return (const char *) event->data.sequence_start.anchor;
+        case YAML_MAPPING_START_EVENT:
+                return (const char *) event->data.mapping_start.anchor;
+        default:
+                return NULL;
+        }
+}
+
+static const char *event_tag(const yaml_event_t *event) {
+        switch (event->type) {
+        case YAML_SCALAR_EVENT:
+                return (const char *) event->data.scalar.tag;
+        case YAML_SEQUENCE_START_EVENT:
+                return (const char *) event->data.sequence_start.tag;
+        case YAML_MAPPING_START_EVENT:
+                return (const char *) event->data.mapping_start.tag;
+        default:
+                return NULL;
+        }
+}
+
+static const char *event_text(const yaml_event_t *event) {
+        return (const char *) event->data.scalar.value;
+}
+
+/* What a YAML 1.1 reader makes of a word without quotes that is no string to it, or NULL when it is one. */
+static const char *plain_trap(const yaml_event_t *event) {
+        static const struct {
+                const char *words;
+                const char *trap;
+        } traps[] = {
+                { " ~ null Null NULL ", ", which YAML reads as nothing" },
+                { " y Y yes Yes YES n N no No NO true True TRUE false False FALSE on On ON off Off OFF ",
+                  ", which YAML reads as a boolean" },
+                { " << ", ", which YAML reads as a merge key" },
+        };
+        char word[sizeof(" false ")];
+
+        if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE ||
+            event->data.scalar.length > strlen("false"))
+                return NULL;
+
+        sprintf(word, " %s ", event_text(event));
+        for (size_t i = 0; i < ELEMENTSOF(traps); i++)
+                if (strstr(traps[i].words, word))
+                        return traps[i].trap;
+
+        return NULL;
+}
+
+/* Is EVENT a scalar that can be taken for what it shows? */
+static bool is_text(const yaml_event_t *event) {
+        return event->type == YAML_SCALAR_EVENT && !event_anchor(event) && !event_tag(event) &&
+                event->data.scalar.length > 0 && event->data.scalar.length < PATH_MAX &&
+                strlen(event_text(event)) == event->data.scalar.length && !plain_trap(event);
+}
+
+static bool is_mapping(const yaml_event_t *event) {
+        return event->type == YAML_MAPPING_START_EVENT && !event_anchor(event) && !event_tag(event);
+}
+
+/* What EVENT is, for people. To be freed. NULL without memory. */
+static char *describe(const yaml_event_t *event) {
+        const char *anchor = event_anchor(event), *tag = event_tag(event);
+        _cleanup_free_ char *quoted = NULL;
+        char *text;
+        int n;
+
+        quoted = text_quote(anchor ?: tag ?: event->type == YAML_SCALAR_EVENT ? event_text(event) : "");
+        if (!quoted)
+                return NULL;
+
+        if (anchor)
+                n = asprintf(&text, "the %s %s",
+                             event->type == YAML_ALIAS_EVENT ? "alias" : "anchor", quoted);
+        else if (tag)
+                n = asprintf(&text, "the tag %s", quoted);
+        else if (event->type == YAML_MAPPING_START_EVENT)
+                n = asprintf(&text, "a mapping");
+        else if (event->type == YAML_SEQUENCE_START_EVENT)
+                n = asprintf(&text, "a list");
+        else if (event->data.scalar.length == 0)
+                n = asprintf(&text, "nothing");
+        else if (event->data.scalar.length >= PATH_MAX)
+                n = asprintf(&text, "%zu bytes of text", event->data.scalar.length);
+        else if (strlen(event_text(event)) < event->data.scalar.length)
+                n = asprintf(&text, "text with a NUL byte");
+        else
+                n = asprintf(&text, "%s%s", quoted, plain_trap(event) ?: "");
+
+        return n < 0 ? NULL : text;
+}
+
+/* Complains about EVENT, which begins the value of PATH ("" for none), and skips the value. */
+static int refuse(Reader *reader, const yaml_event_t *event, const char *path, const char *expected) {
+        _cleanup_free_ char *found = NULL;
+        int r;
+
+        found = describe(event);
+        if (!found)
+                return -ENOMEM;
+
+        r = complain(reader, event, "%s%sexpected %s, found %s", path, *path ? ": " : "", expected, found);
+        if (r < 0)
+                return r;
+
+        return skip_value(reader, event);
+}
+
+/* Returns 1 and *ret_value, or as everything here. */
+static int read_number(Reader *reader, const KeySpec *spec, const yaml_event_t *event, uint64_t *ret_value) {
+        _cleanup_free_ char *expected = NULL, *error = NULL;
+        int r;
+
+        if (!is_text(event)) {
+                r = value_expected(spec, &expected);
+                if (r < 0)
+                        return r;
+
+                return refuse(reader, event, spec->path, expected);
+        }
+
+        r = value_parse(spec, event_text(event), ret_value, &error);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                return complain(reader, event, "%s: %s", spec->path, error);
+
+        return 1;
+}
+
+static int read_tunable(Reader *reader, const KeySpec *spec, const yaml_event_t *event) {
+        uint64_t value;
+        int r;
+
+        r = read_number(reader, spec, event, &value);
+        if (r > 0)
+                key_spec_set(spec, &reader->model->params, value);
+
+        return r < 0 ? r : 0;
+}
+
+static int read_version(Reader *reader, const yaml_event_t *event) {
+        uint64_t version;
+        int r;
+
+        r = read_number(reader, &version_spec, event, &version);
+        return r < 0 ? r : 0;
+}
+
+static int read_policy(Reader *reader, const yaml_event_t *event) {
+        _cleanup_free_ char *error = NULL;
+        int r;
+
+        if (!is_text(event))
+                return refuse(reader, event, "policy", POLICY_NAME_EXPECTED);
+
+        r = policy_name_check(event_text(event), &error);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                return complain(reader, event, "policy: %s", error);
+
+        return free_and_strdup(&reader->model->policy, event_text(event));
+}
+
+/* The keys a mapping at PATH ("" at the top) can have; none when there can be no mapping. */
+static int keys_init(Keys *keys, const char *path) {
+        _cleanup_strv_free_ char **tunables = NULL;
+        int r;
+
+        for (size_t i = 0; !*path && i < ELEMENTSOF(top_keys); i++) {
+                r = strv_extend(&keys->names, top_keys[i]);
+                if (r < 0)
+                        return r;
+        }
+
+        r = key_spec_children(path, &tunables);
+        if (r < 0)
+                return r;
+
+        STRV_FOREACH(name, tunables) {
+                r = strv_extend(&keys->names, *name);
+                if (r < 0)
+                        return r;
+        }
+
+        keys->lines = calloc(strv_length(keys->names) + 1, sizeof(*keys->lines));
+        return keys->lines ? 0 : -ENOMEM;
+}
+
+/* "; did you mean ...?" for a word that is no key of its mapping, "" when nothing is like it. */
+static char *suggest(const char *word, const Keys *keys) {
+        const char *nearest, *name;
+        char *text;
+        int n;
+
+        nearest = word_nearest(word, keys->names);
+        if (nearest)
+                n = asprintf(&text, "; did you mean '%s'?", nearest);
+        else if ((nearest = key_spec_nearest(word))) {
+                name = strrchr(nearest, '.');
+                n = asprintf(&text, "; did you mean '%s' below '%.*s'?", name + 1,
+                             (int) (name - nearest), nearest);
+        } else
+                n = asprintf(&text, "%s", "");
+
+        return n < 0 ? NULL : text;
+}
+
+static int complain_unknown(Reader *reader, const char *path, const Keys *keys, const yaml_event_t *key) {
+        _cleanup_free_ char *known = NULL, *found = NULL, *suggestion = NULL;
+
+        known = text_enumerate(keys->names, "or");
+        found = text_quote(event_text(key));
+        suggestion = suggest(event_text(key), keys);
+        if (!known || !found || !suggestion)
+                return -ENOMEM;
+
+        return complain(reader, key, "%s%sexpected %s, found the unknown key %s%s", path, *path ? ": " : "",
+                        known, found, suggestion);
+}
+
+static int read_mapping(Reader *reader, const char *path, Keys *keys);
+
+/* Reads what is below the key PATH, which is not a tunable itself. */
+static int read_group(Reader *reader, const char *path, const yaml_event_t *event) {
+        _cleanup_(keys_done) Keys keys = {};
+        _cleanup_free_ char *names = NULL, *expected = NULL;
+        int r;
+
+        r = keys_init(&keys, path);
+        if (r < 0)
+                return r;
+
+        if (is_mapping(event))
+                return read_mapping(reader, path, &keys);
+
+        names = text_enumerate(keys.names, "or");
+        if (!names || asprintf(&expected, "a mapping with %s", names) < 0)
+                return -ENOMEM;
+
+        return refuse(reader, event, path, expected);
+}
+
+/* Reads the value of the key PATH, which is a known one. */
+static int read_value(Reader *reader, const char *path, const yaml_event_t *event) {
+        const KeySpec *spec = key_spec_find(path);
+
+        if (spec)
+                return read_tunable(reader, spec, event);
+        if (streq(path, "version"))
+                return read_version(reader, event);
+        if (streq(path, "policy"))
+                return read_policy(reader, event);
+
+        return read_group(reader, path, event);
+}
+
+/* Reads KEY, which is in the mapping at PATH, and its value. */
+static int read_entry(Reader *reader, const char *path, Keys *keys, const yaml_event_t *key) {
+        _cleanup_(yaml_event_delete) yaml_event_t value = {};
+        _cleanup_free_ char *key_path = NULL;
+        ssize_t i = -1;
+        int r;
+
+        if (!is_text(key))
+                r = refuse(reader, key, path, "a key");
+        else {
+                i = strv_find(keys->names, event_text(key));
+                r = i < 0 ? complain_unknown(reader, path, keys, key) : 0;
+        }
+        if (r < 0)
+                return r;
+
+        r = next_event(reader, &value);
+        if (r < 0)
+                return r;
+
+        if (i < 0)
+                return skip_value(reader, &value);
+
+        if (asprintf(&key_path, "%s%s%s", path, *path ? "." : "", keys->names[i]) < 0) {
+                key_path = NULL;
+                return -ENOMEM;
+        }
+
+        if (keys->lines[i] > 0) {
+                r = complain(reader, key, "%s: expected one, found another; the first is on line %zu",
+                             key_path, keys->lines[i]);
+                if (r < 0)
+                        return r;
+
+                return skip_value(reader, &value);
+        }
+
+        keys->lines[i] = key->start_mark.line + 1;
+        return read_value(reader, key_path, &value);
+}
+
+/* Reads the mapping at PATH, whose first event was read last, to its end. */
+static int read_mapping(Reader *reader, const char *path, Keys *keys) {
+        _cleanup_(yaml_event_delete) yaml_event_t key = {};
+        int r;
+
+        for (;;) {
+                r = next_event(reader, &key);
+                if (r < 0 || key.type == YAML_MAPPING_END_EVENT)
+                        return r;
+
+                r = read_entry(reader, path, keys, &key);
+                if (r < 0)
+                        return r;
+        }
+}
+
+/* Reads the whole of a document that is not empty. */
+static int read_root(Reader *reader, const yaml_event_t *event) {
+        _cleanup_(keys_done) Keys keys = {};
+        int r;
+
+        if (!is_mapping(event))
+                return refuse(reader, event, "", "a mapping that begins with 'version: 1'");
+
+        r = keys_init(&keys, "");
+        if (r < 0)
+                return r;
+
+        r = read_mapping(reader, "", &keys);
+        if (r < 0)
+                return r;
+
+        if (keys.lines[strv_find(keys.names, version_spec.path)] == 0)
+                return complain(reader, event, "expected 'version: 1', found no version");
+
+        return 0;
+}
+
+/* "---" with nothing behind it. */
+static bool is_empty_document(const yaml_event_t *root) {
+        return root->type == YAML_SCALAR_EVENT && root->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+                root->data.scalar.length == 0 && !event_anchor(root) && !event_tag(root);
+}
+
+static int read_stream(Reader *reader) {
+        _cleanup_(yaml_event_delete) yaml_event_t event = {};
+        int r;
+
+        r = next_event(reader, &event); /* the stream begins */
+        if (r < 0)
+                return r;
+
+        r = next_event(reader, &event); /* a document begins */
+        if (r < 0 || event.type == YAML_STREAM_END_EVENT)
+                return r;
+
+        r = next_event(reader, &event);
+        if (r < 0)
+                return r;
+
+        if (!is_empty_document(&event)) {
+                r = read_root(reader, &event);
+                if (r < 0)
+                        return r;
+        }
+
+        r = next_event(reader, &event); /* it ends */
+        if (r < 0)
+                return r;
+
+        r = next_event(reader, &event);
+        if (r < 0 || event.type == YAML_STREAM_END_EVENT)
+                return r;
+
+        return complain(reader, &event, "expected one document, found another");
+}
+
+int policy_model_read_text(PolicyModel *model, const char *name, const char *text, size_t size,
+                           PolicyErrors *errors) {
+        Reader reader = {
+                .name = name,
+                .text = text,
+                .size = size,
+                .model = model,
+                .errors = errors,
+                .n_errors_before = errors->n_items,
+        };
+        int r;
+
+        if (size > POLICY_FILE_MAX) {
+                r = policy_errors_add(errors, name, 0, 0, "expected at most 1 MiB, found more");
+                return r < 0 ? r : -EBADMSG;
+        }
+
+        if (!yaml_parser_initialize(&reader.parser))
+                return -ENOMEM;
+
+        /* Said here, because libyaml would otherwise take UTF-16 too. */
+        yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
+        yaml_parser_set_input_string(&reader.parser, (const unsigned char *) text, size);
+
+        r = read_stream(&reader);
+        yaml_parser_delete(&reader.parser);
+        if (r < 0)
+                return r;
+
+        return errors->n_items > reader.n_errors_before ? -EBADMSG : 0;
+}
