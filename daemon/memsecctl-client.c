@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,15 @@ void manager_done(Manager *m) {
         *m = (Manager) {};
 }
 
+static ExitStatus not_running(void) {
+        fprintf(stderr, "memsecd is not running; start it with: systemctl start memsecd\n");
+        return STATUS_NOT_ATTACHED;
+}
+
 /* Says why WHAT ("Cannot reload") failed, and what a user can do about it. */
 static ExitStatus report(const char *what, const sd_bus_error *error, int r) {
-        if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
-                fprintf(stderr, "%s: memsecd is not running; start it with: systemctl start memsecd\n",
-                        what);
-                return STATUS_NOT_ATTACHED;
-        }
+        if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+                return not_running();
 
         if (sd_bus_error_has_names(error, SD_BUS_ERROR_ACCESS_DENIED,
                                    SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED)) {
@@ -83,6 +86,13 @@ ExitStatus client_connect(sd_bus **ret) {
                 fprintf(stderr, "Cannot connect to the system bus: %s\n", strerror(-r));
                 return STATUS_FAILED;
         }
+
+        /* A call would start a memsecd that the administrator stopped, and so attach a policy. */
+        r = sd_bus_get_name_creds(*ret, BUS_NAME, 0, NULL);
+        if (r == -ENXIO)
+                return not_running();
+        if (r < 0)
+                return report("Cannot find memsecd", &SD_BUS_ERROR_NULL, r);
 
         return STATUS_OK;
 }
