@@ -241,7 +241,8 @@ static int key_address(const KeySpec *spec, char **ret_path, char **ret_interfac
         if (!path)
                 return -ENOMEM;
 
-        if (asprintf(&interface, "org.memsec1.%c%s", toupper((unsigned char) *mechanism), mechanism + 1) < 0) {
+        if (asprintf(&interface, "org.memsec1.%c%s", toupper((unsigned char) mechanism[0]),
+                     mechanism + 1) < 0) {
                 interface = NULL;
                 return -ENOMEM;
         }

@@ -2,8 +2,8 @@
 /*
  * memsecctl-fake STATE: a memsecd that needs no kernel, for tests/bus/memsecctl.
  *
- * It is in STATE, keeps what is set, and refuses as memsecd can: Reload() fails for a policy called "broken",
- * the policy "absent" cannot be loaded, and a batch of 13 is denied as if the caller were not root.
+ * It is in STATE, keeps what is set, and refuses as memsecd can: Reload() fails for a policy "broken", the
+ * policy "absent" cannot be loaded, and a batch of 13 is denied as if the caller were not root.
  */
 
 #include <stdbool.h>
@@ -69,7 +69,8 @@ static int get_abi(sd_bus *bus _unused_, const char *path _unused_, const char *
 static int get_files(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
                      const char *property _unused_, sd_bus_message *reply, void *userdata _unused_,
                      sd_bus_error *error _unused_) {
-        return sd_bus_message_append(reply, "as", 2, "/usr/lib/memsec/policy.yaml", "/etc/memsec/policy.yaml");
+        return sd_bus_message_append(reply, "as", 2, "/usr/lib/memsec/policy.yaml",
+                                     "/etc/memsec/policy.yaml");
 }
 
 static int get_numbers(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -111,7 +112,8 @@ static int reload(sd_bus_message *m, void *userdata, sd_bus_error *error) {
 
         if (streq(fake->policy, "broken"))
                 return sd_bus_error_set(error, "org.memsec1.Error.InvalidPolicy",
-                                        "/etc/memsec/policy.yaml:3:9: one\n/etc/memsec/policy.yaml:4:9: two");
+                                        "/etc/memsec/policy.yaml:3:9: one\n"
+                                        "/etc/memsec/policy.yaml:4:9: two");
 
         fake->batch = 4096;
         return sd_bus_reply_method_return(m, NULL);
