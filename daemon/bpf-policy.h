@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+#include <stdint.h>
+
+#include "policy.h"
+#include "util.h"
+
+/* The policy that memsecd holds attached. Only the descriptors are kept, not libbpf's objects. */
+typedef struct BpfPolicy {
+        int link_fd;            /* the attachment, -1 when there is none */
+        int params_fd;          /* the map "memsec_params" of its program, -1 when that takes no parameters */
+        uint32_t map_id;        /* the struct_ops map behind the link */
+        char *object;           /* what distinguishes the file loaded from another, see bpf_object_identity() */
+} BpfPolicy;
+
+#define BPF_POLICY_NONE ((BpfPolicy) { .link_fd = -1, .params_fd = -1 })
+
+void bpf_policy_done(BpfPolicy *policy);
+
+/* The file of POLICY, which policy_name_check() must have taken, below ROOT or NULL. To be freed. 0 or -ENOMEM. */
+int bpf_object_path(const char *root, const char *policy, char **ret);
+
+/* Text that differs when the file at PATH was replaced or written to. */
+int bpf_object_identity(const char *path, char **ret);
+
+/*
+ * Load the object at PATH, give it PARAMS and attach it, or put it in the place of the program that POLICY
+ * holds attached, with no moment without one. Nothing is changed on failure. -EBUSY: another program is
+ * attached and it is not POLICY's. *ret_error, to be freed, says what was wrong.
+ */
+int bpf_policy_attach(BpfPolicy *policy, const char *path, const struct memsec_params *params, char **ret_error);
+
+/* Replace the parameters of CGROUP_ID, 0 for everyone, at once. */
+int bpf_policy_put_params(int params_fd, uint64_t cgroup_id, const struct memsec_params *params);
+
+/* Whether the kernel still asks the policy behind the link. */
+bool bpf_policy_link_alive(int link_fd);
+
+/* The id of the struct_ops map behind a live link. */
+int bpf_policy_link_map_id(int link_fd, uint32_t *ret);

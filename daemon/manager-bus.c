@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "log.h"
+#include "manager-bus.h"
+#include "mechanism-bus.h"
+
+static int property_get_state(sd_bus *bus, const char *path, const char *interface, const char *property,
+                              sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        Manager *m = userdata;
+
+        return sd_bus_message_append(reply, "s", state_to_string(m->status.state));
+}
+
+static int property_get_policy(sd_bus *bus, const char *path, const char *interface, const char *property,
+                               sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        Manager *m = userdata;
+
+        return sd_bus_message_append(reply, "s", m->status.model->policy);
+}
+
+static int property_set_policy(sd_bus *bus, const char *path, const char *interface, const char *property,
+                               sd_bus_message *value, void *userdata, sd_bus_error *error) {
+        _cleanup_free_ char *reason = NULL;
+        Manager *m = userdata;
+        const char *policy;
+        int r;
+
+        r = sd_bus_message_read(value, "s", &policy);
+        if (r < 0)
+                return r;
+
+        r = policy_name_check(policy, &reason);
+        if (r == -EINVAL)
+                return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "Policy: %s", reason);
+        if (r < 0)
+                return r;
+
+        return manager_set_policy(m, policy, error);
+}
+
+static int property_get_error(sd_bus *bus, const char *path, const char *interface, const char *property,
+                              sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        Manager *m = userdata;
+
+        return sd_bus_message_append(reply, "s", m->status.error ?: "");
+}
+
+static int property_get_files(sd_bus *bus, const char *path, const char *interface, const char *property,
+                              sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        Manager *m = userdata;
+
+        return sd_bus_message_append_strv(reply, m->status.files);
+}
+
+static int property_get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        return sd_bus_message_append(reply, "s", MEMSEC_VERSION);
+}
+
+static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *error) {
+        Manager *m = userdata;
+        int r;
+
+        r = manager_reload(m, error);
+        if (r < 0)
+                return r;
+
+        return sd_bus_reply_method_return(message, NULL);
+}
+
+/* Reading is for everybody. The rest is left without SD_BUS_VTABLE_UNPRIVILEGED, so sd-bus asks for root. */
+static const sd_bus_vtable manager_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
+        SD_BUS_PROPERTY("Version", "s", property_get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Abi", "u", NULL, offsetof(Manager, abi), SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("State", "s", property_get_state, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_WRITABLE_PROPERTY("Policy", "s", property_get_policy, property_set_policy, 0,
+                                 SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Error", "s", property_get_error, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Files", "as", property_get_files, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_VTABLE_END
+};
+
+static bool strv_equal(char *const *a, char *const *b) {
+        size_t n = strv_length(a);
+
+        if (n != strv_length(b))
+                return false;
+
+        for (size_t i = 0; i < n; i++)
+                if (!streq(a[i], b[i]))
+                        return false;
+
+        return true;
+}
+
+static int announce_manager(Manager *m) {
+        const Status *now = &m->status, *told = &m->told;
+        const char *changed[5];
+        size_t n = 0;
+
+        if (now->state != told->state)
+                changed[n++] = "State";
+        if (!streq(now->model->policy, told->model->policy))
+                changed[n++] = "Policy";
+        if (!streq(now->error ?: "", told->error ?: ""))
+                changed[n++] = "Error";
+        if (!strv_equal(now->files, told->files))
+                changed[n++] = "Files";
+        if (n == 0)
+                return 0;
+
+        changed[n] = NULL;
+        return sd_bus_emit_properties_changed_strv(m->bus, BUS_PATH, MANAGER_INTERFACE, (char **) changed);
+}
+
+void manager_bus_announce(Manager *m) {
+        int r;
+
+        r = announce_manager(m);
+        if (r >= 0)
+                r = mechanism_bus_announce(m);
+        if (r >= 0)
+                r = status_copy(&m->told, &m->status);
+        if (r < 0)
+                log_warning("Cannot announce what changed on the bus: %s", strerror(-r));
+}
+
+int manager_bus_connect(Manager *m) {
+        int r;
+
+        r = sd_bus_open_system(&m->bus);
+        if (r < 0) {
+                log_error("Cannot connect to the system bus: %s", strerror(-r));
+                return r;
+        }
+
+        /* The policy runs on; the service manager starts memsecd again when there is a bus again. */
+        r = sd_bus_set_exit_on_disconnect(m->bus, true);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_attach_event(m->bus, m->event, SD_EVENT_PRIORITY_NORMAL);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_add_object_vtable(m->bus, NULL, BUS_PATH, MANAGER_INTERFACE, manager_vtable, m);
+        if (r < 0)
+                return r;
+
+        r = mechanism_bus_add(m);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_request_name(m->bus, BUS_NAME, 0);
+        if (r < 0)
+                log_error("Cannot take the name " BUS_NAME " on the system bus: %s", strerror(-r));
+
+        return r;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+#include "manager.h"
+
+#define BUS_NAME "org.memsec1"
+#define BUS_PATH "/org/memsec1"
+#define MANAGER_INTERFACE "org.memsec1.Manager"
+
+/* Connect to the system bus, put all objects there and take the name. */
+int manager_bus_connect(Manager *m);
+
+/* Emit PropertiesChanged for what differs from what was told before, and nothing else. */
+void manager_bus_announce(Manager *m);

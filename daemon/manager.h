@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
+
+#include "bpf-policy.h"
+#include "status.h"
+#include "util.h"
+
+/* Errors on the bus beside those that D-Bus itself defines. */
+#define ERROR_INVALID_POLICY "org.memsec1.Error.InvalidPolicy"  /* the files have errors, all of them in the text */
+#define ERROR_LOAD           "org.memsec1.Error.Load"           /* the kernel did not take the program */
+#define ERROR_UNSUPPORTED    "org.memsec1.Error.Unsupported"    /* state "unsupported" */
+
+typedef struct MechanismObject MechanismObject;
+
+/* All of memsecd. */
+typedef struct Manager {
+        char *root;                     /* put before every path, or NULL */
+        sd_event *event;
+        sd_bus *bus;
+        MechanismObject *mechanisms;    /* see mechanism-bus.h */
+
+        unsigned abi;                   /* the kernel's, 0 when it has none */
+        const char *unsupported;        /* why the state is "unsupported", else NULL */
+        Status status;
+        Status told;                    /* status as last told on the bus */
+
+        BpfPolicy policy;
+        sd_event_source *link_event;    /* fires when the kernel lets go of the policy */
+        int state_fd;                   /* see saved-state.h, -1 before the first attachment */
+} Manager;
+
+int manager_new(const char *root, Manager **ret);
+Manager *manager_free(Manager *m);
+
+/*
+ * Look at the kernel and take over what the previous instance left running, or else read the files and
+ * attach. Bad files and programs are no failure here: they are logged and shown as the error.
+ */
+int manager_start(Manager *m);
+
+/* Tell the next instance that this one ended because it was asked to. Detaches nothing. */
+void manager_stop(Manager *m);
+
+/*
+ * Each of these does all that it is asked for or changes nothing. On failure they return a negative errno and
+ * set ERROR, for the caller on the bus.
+ */
+
+/* Read the files and do what they say. */
+int manager_reload(Manager *m, sd_bus_error *error);
+
+/* Until the next reload. POLICY and VALUE must have been checked. */
+int manager_set_policy(Manager *m, const char *policy, sd_bus_error *error);
+int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_error *error);
+
+DEFINE_TRIVIAL_CLEANUP_FUNC(Manager *, manager_free)

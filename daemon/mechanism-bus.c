@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <inttypes.h>
+
+#include "kernel.h"
+#include "manager-bus.h"
+#include "mechanism-bus.h"
+
+#define MECHANISM_INTERFACE "org.memsec1.Mechanism"
+#define NSEC_PER_USEC UINT64_C(1000)
+
+/* The mechanisms by the name before the '.' of KeySpec.path, which is also that of the kernel's directory. */
+static const struct {
+        const char *name;
+        const char *path;
+        const char *interface;
+} mechanisms[] = {
+        { "teardown", BUS_PATH "/mechanism/teardown", "org.memsec1.Teardown" },
+};
+
+struct MechanismObject {
+        Manager *manager;
+        const char *name;
+        sd_bus_vtable *vtable;  /* of its tunables */
+};
+
+static bool spec_belongs_to(const KeySpec *spec, const char *mechanism) {
+        const char *rest = startswith(spec->path, mechanism);
+
+        return rest && *rest == '.';
+}
+
+static const KeySpec *spec_by_property(const MechanismObject *object, const char *property) {
+        for (size_t i = 0; i < n_key_specs; i++)
+                if (spec_belongs_to(key_specs + i, object->name) && streq(key_specs[i].bus_name, property))
+                        return key_specs + i;
+
+        return NULL;
+}
+
+/* On the bus durations are in µs, as everywhere in systemd. */
+static uint64_t value_to_bus(const KeySpec *spec, uint64_t value) {
+        return spec->type == KEY_DURATION ? value / NSEC_PER_USEC : value;
+}
+
+/* -ERANGE: no value that SPEC allows. */
+static int value_from_bus(const KeySpec *spec, uint64_t value, uint64_t *ret) {
+        if (spec->type == KEY_DURATION) {
+                if (value > UINT64_MAX / NSEC_PER_USEC)
+                        return -ERANGE;
+                value *= NSEC_PER_USEC;
+        }
+
+        if (value < spec->min || value > spec->max)
+                return -ERANGE;
+
+        *ret = value;
+        return 0;
+}
+
+static int property_get_tunable(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        MechanismObject *object = userdata;
+        const KeySpec *spec = spec_by_property(object, property);
+        uint64_t value = key_spec_get(spec, &object->manager->status.model->params);
+
+        return sd_bus_message_append(reply, "t", value_to_bus(spec, value));
+}
+
+static int set_range_error(const KeySpec *spec, uint64_t value, sd_bus_error *error) {
+        _cleanup_free_ char *expected = NULL;
+        int r;
+
+        r = value_expected(spec, &expected);
+        if (r < 0)
+                return r;
+
+        return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s: expected %s, found %" PRIu64 "%s",
+                                 spec->bus_name, expected, value, spec->type == KEY_DURATION ? "us" : "");
+}
+
+static int property_set_tunable(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                sd_bus_message *message, void *userdata, sd_bus_error *error) {
+        MechanismObject *object = userdata;
+        const KeySpec *spec = spec_by_property(object, property);
+        uint64_t bus_value, value;
+        int r;
+
+        r = sd_bus_message_read(message, "t", &bus_value);
+        if (r < 0)
+                return r;
+
+        if (value_from_bus(spec, bus_value, &value) < 0)
+                return set_range_error(spec, bus_value, error);
+
+        return manager_set_tunable(object->manager, spec, value, error);
+}
+
+/* In a mechanism's directory the limits are the files "max_…"; all others count or measure. */
+static bool is_limit(const KernelValue *value) {
+        return startswith(value->name, "max_");
+}
+
+static int append_values(MechanismObject *object, sd_bus_message *reply, bool limits) {
+        _cleanup_kernel_values_ KernelValues values = {};
+        int r;
+
+        r = kernel_values_read(object->manager->root, object->name, &values);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_open_container(reply, 'a', "{st}");
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < values.n_items; i++) {
+                if (is_limit(values.items + i) != limits)
+                        continue;
+
+                r = sd_bus_message_append(reply, "{st}", values.items[i].name, values.items[i].value);
+                if (r < 0)
+                        return r;
+        }
+
+        return sd_bus_message_close_container(reply);
+}
+
+static int property_get_counters(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                 sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        return append_values(userdata, reply, /* limits= */ false);
+}
+
+static int property_get_limits(sd_bus *bus, const char *path, const char *interface, const char *property,
+                               sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        return append_values(userdata, reply, /* limits= */ true);
+}
+
+static int property_get_name(sd_bus *bus, const char *path, const char *interface, const char *property,
+                             sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        MechanismObject *object = userdata;
+
+        return sd_bus_message_append(reply, "s", object->name);
+}
+
+static const sd_bus_vtable mechanism_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_PROPERTY("Name", "s", property_get_name, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Counters", "a{st}", property_get_counters, 0, 0),
+        SD_BUS_PROPERTY("Limits", "a{st}", property_get_limits, 0, 0),
+        SD_BUS_VTABLE_END
+};
+
+/* A writable property for each row of the mechanism. */
+static sd_bus_vtable *tunables_vtable(const char *mechanism) {
+        sd_bus_vtable *vtable;
+        size_t n = 0;
+
+        vtable = calloc(n_key_specs + 2, sizeof(sd_bus_vtable));
+        if (!vtable)
+                return NULL;
+
+        vtable[n++] = (sd_bus_vtable) SD_BUS_VTABLE_START(0);
+        for (size_t i = 0; i < n_key_specs; i++)
+                if (spec_belongs_to(key_specs + i, mechanism))
+                        vtable[n++] = (sd_bus_vtable) SD_BUS_WRITABLE_PROPERTY(
+                                        key_specs[i].bus_name, "t", property_get_tunable, property_set_tunable, 0,
+                                        SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE);
+        vtable[n] = (sd_bus_vtable) SD_BUS_VTABLE_END;
+
+        return vtable;
+}
+
+MechanismObject *mechanism_objects_free(MechanismObject *objects) {
+        for (size_t i = 0; objects && i < ELEMENTSOF(mechanisms); i++)
+                free(objects[i].vtable);
+
+        free(objects);
+        return NULL;
+}
+
+static int add_object(Manager *m, size_t i) {
+        MechanismObject *object = m->mechanisms + i;
+        int r;
+
+        *object = (MechanismObject) {
+                .manager = m,
+                .name = mechanisms[i].name,
+                .vtable = tunables_vtable(mechanisms[i].name),
+        };
+        if (!object->vtable)
+                return -ENOMEM;
+
+        r = sd_bus_add_object_vtable(m->bus, NULL, mechanisms[i].path, MECHANISM_INTERFACE, mechanism_vtable, object);
+        if (r < 0)
+                return r;
+
+        return sd_bus_add_object_vtable(m->bus, NULL, mechanisms[i].path, mechanisms[i].interface, object->vtable,
+                                        object);
+}
+
+int mechanism_bus_add(Manager *m) {
+        int r;
+
+        m->mechanisms = calloc(ELEMENTSOF(mechanisms), sizeof(MechanismObject));
+        if (!m->mechanisms)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < ELEMENTSOF(mechanisms); i++) {
+                r = add_object(m, i);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+static int announce_object(Manager *m, size_t i) {
+        _cleanup_free_ const char **changed = NULL;
+        size_t n = 0;
+
+        changed = calloc(n_key_specs + 1, sizeof(char *));
+        if (!changed)
+                return -ENOMEM;
+
+        for (size_t k = 0; k < n_key_specs; k++)
+                if (spec_belongs_to(key_specs + k, mechanisms[i].name) &&
+                    key_spec_get(key_specs + k, &m->status.model->params) !=
+                    key_spec_get(key_specs + k, &m->told.model->params))
+                        changed[n++] = key_specs[k].bus_name;
+        if (n == 0)
+                return 0;
+
+        return sd_bus_emit_properties_changed_strv(m->bus, mechanisms[i].path, mechanisms[i].interface,
+                                                   (char **) changed);
+}
+
+int mechanism_bus_announce(Manager *m) {
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(mechanisms); i++) {
+                r = announce_object(m, i);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "saved-state.h"
+
+/* More than any state is; what is longer was not written by memsecd. */
+#define STATE_MAX (1024U * 1024U)
+
+void saved_state_done(SavedState *state) {
+        policy_model_free(state->model);
+        strv_free(state->files);
+        free(state->object);
+        *state = (SavedState) {};
+}
+
+int saved_state_open(void) {
+        return RET_NERRNO(memfd_create("memsecd-state", MFD_CLOEXEC));
+}
+
+static void print_state(FILE *f, const PolicyModel *model, char *const *files, const char *object,
+                        uint32_t map_id, bool stopped) {
+        fprintf(f, "POLICY=%s\n", model->policy);
+        fprintf(f, "OBJECT=%s\n", object ?: "");
+        fprintf(f, "MAP=%" PRIu32 "\n", map_id);
+        fprintf(f, "STOPPED=%d\n", stopped);
+
+        for (char *const *file = files; file && *file; file++)
+                fprintf(f, "FILE=%s\n", *file);
+
+        for (size_t i = 0; i < n_key_specs; i++)
+                fprintf(f, "%s=%" PRIu64 "\n", key_specs[i].path, key_spec_get(key_specs + i, &model->params));
+
+        /* A state without its end was cut off. */
+        fputs("END=1\n", f);
+}
+
+int saved_state_write(int fd, const PolicyModel *model, char *const *files, const char *object, uint32_t map_id,
+                      bool stopped) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        ssize_t n;
+        FILE *f;
+
+        f = open_memstream(&text, &size);
+        if (!f)
+                return -ENOMEM;
+
+        print_state(f, model, files, object, map_id, stopped);
+        if (fclose(f) != 0)
+                return -ENOMEM;
+
+        /* What is left of a longer state follows the END. */
+        n = pwrite(fd, text, size, 0);
+        if (n < 0)
+                return -errno;
+
+        return (size_t) n == size ? 0 : -EIO;
+}
+
+static int read_text(int fd, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        struct stat st;
+        ssize_t n;
+
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if (!S_ISREG(st.st_mode) || st.st_size > STATE_MAX)
+                return -EBADMSG;
+
+        text = malloc(st.st_size + 1);
+        if (!text)
+                return -ENOMEM;
+
+        n = pread(fd, text, st.st_size, 0);
+        if (n < 0)
+                return -errno;
+
+        text[n] = '\0';
+        *ret = TAKE_PTR(text);
+        return 0;
+}
+
+static int parse_number(const char *text, uint64_t max, uint64_t *ret) {
+        uintmax_t value;
+        char *end;
+
+        errno = 0;
+        value = strtoumax(text, &end, 10);
+        if (errno > 0 || end == text || *end || *text == '-' || value > max)
+                return -EBADMSG;
+
+        *ret = value;
+        return 0;
+}
+
+static int parse_tunable(SavedState *state, const char *name, const char *value) {
+        const KeySpec *spec = key_spec_find(name);
+        uint64_t number;
+        int r;
+
+        if (!spec)
+                return 0;
+
+        r = parse_number(value, spec->max, &number);
+        if (r < 0)
+                return r;
+        if (number < spec->min)
+                return -EBADMSG;
+
+        key_spec_set(spec, &state->model->params, number);
+        return 0;
+}
+
+static int parse_line(SavedState *state, const char *name, const char *value) {
+        uint64_t number;
+        int r;
+
+        if (streq(name, "POLICY"))
+                return free_and_strdup(&state->model->policy, value);
+        if (streq(name, "OBJECT"))
+                return free_and_strdup(&state->object, value);
+        if (streq(name, "FILE"))
+                return strv_extend(&state->files, value);
+
+        if (streq(name, "MAP")) {
+                r = parse_number(value, UINT32_MAX, &number);
+                if (r >= 0)
+                        state->map_id = number;
+                return r;
+        }
+
+        if (streq(name, "STOPPED")) {
+                r = parse_number(value, 1, &number);
+                if (r >= 0)
+                        state->stopped = number;
+                return r;
+        }
+
+        return parse_tunable(state, name, value);
+}
+
+int saved_state_read(int fd, SavedState *ret) {
+        _cleanup_saved_state_ SavedState state = {};
+        _cleanup_free_ char *text = NULL;
+        char *line, *next, *value;
+        int r;
+
+        r = read_text(fd, &text);
+        if (r < 0)
+                return r;
+
+        r = policy_model_new(&state.model);
+        if (r < 0)
+                return r;
+
+        for (line = text; !startswith(line, "END=1\n"); line = next) {
+                next = strchr(line, '\n');
+                value = strchr(line, '=');
+                if (!next || !value || value > next)
+                        return -EBADMSG;
+
+                *next++ = *value++ = '\0';
+                r = parse_line(&state, line, value);
+                if (r < 0)
+                        return r;
+        }
+
+        *ret = state;
+        state = (SavedState) {};
+        return 0;
+}
