@@ -378,21 +378,17 @@ static int keys_init(Keys *keys, const char *path) {
 
 /* "; did you mean ...?" for a word that is no key of its mapping, "" when nothing is like it. */
 static char *suggest(const char *word, const Keys *keys) {
-        const char *nearest, *name;
+        const char *sibling = word_nearest(word, keys->names), *path = key_spec_nearest(word), *name;
         char *text;
-        int n;
 
-        nearest = word_nearest(word, keys->names);
-        if (nearest)
-                n = asprintf(&text, "; did you mean '%s'?", nearest);
-        else if ((nearest = key_spec_nearest(word))) {
-                name = strrchr(nearest, '.');
-                n = asprintf(&text, "; did you mean '%s' below '%.*s'?", name + 1,
-                             (int) (name - nearest), nearest);
-        } else
-                n = asprintf(&text, "%s", "");
+        if (sibling)
+                return asprintf(&text, "; did you mean '%s'?", sibling) < 0 ? NULL : text;
+        if (!path)
+                return strdup("");
 
-        return n < 0 ? NULL : text;
+        name = strrchr(path, '.') + 1;
+        return asprintf(&text, "; did you mean '%s' below '%.*s'?", name, (int) (name - path - 1), path) < 0 ?
+                NULL : text;
 }
 
 static int complain_unknown(Reader *reader, const char *path, const Keys *keys, const yaml_event_t *key) {
