@@ -10,9 +10,14 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/jump_label.h>
+#include <linux/limits.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
 #include <linux/memsec_ops.h>
+
+struct kobject;
 
 /**
  * struct memsec_pool - where torn-down pages go back to
@@ -26,13 +31,219 @@ struct memsec_pool {
 
 /**
  * struct memsec_teardown - one teardown in progress, on its caller's stack
- * @left: pages until the next break
+ * @left: pages of the current chunk still to do
+ * @chunk: pages of the current chunk
+ * @done: pages done, without those of the current chunk
+ * @batch: pages between two breaks with no policy
+ * @total: the most pages there can be to do
+ * @cgroup_id: cgroup v2 id of the owner
+ * @pool: where the pages go
+ * @kind: what is torn down
+ * @questions: how often a policy was asked
  *
- * The other members belong to mm/memsec/teardown.c.
+ * The members below are valid once @questions is not zero.
+ *
+ * @policed: the current batch is a policy's
+ * @out_of_time: the next break comes before the budget is used up
+ * @breaks: lock breaks since the first question
+ * @budget: pages the policy allowed beyond the current chunk
+ * @counted: pages already in the counters
+ * @begin_ns: when the first question was asked
+ * @lock_ns: when the caller may have taken its lock
+ * @cpu_ns: when this CPU was last offered to others
+ * @chunk_ns: when the current chunk began
+ * @now_ns: the clock when it was last read
+ * @busy_ns: time spent on the pages done since the first question
+ * @busy_pages: pages done in @busy_ns
+ * @worst_ns: what a page costs at worst, seen recently
+ * @longest_ns: longest hold so far
  */
 struct memsec_teardown {
 	u64 left;
-	/* ... */
+	u64 chunk;
+	u64 done;
+	u64 batch;
+	u64 total;
+	u64 cgroup_id;
+	const struct memsec_pool *pool;
+	enum memsec_teardown_kind kind;
+	u32 questions;
+	bool policed;
+	bool out_of_time;
+	u64 breaks;
+	u64 budget;
+	u64 counted;
+	u64 begin_ns;
+	u64 lock_ns;
+	u64 cpu_ns;
+	u64 chunk_ns;
+	u64 now_ns;
+	u64 busy_ns;
+	u64 busy_pages;
+	u64 worst_ns;
+	u64 longest_ns;
 };
+
+#ifdef CONFIG_MEMSEC
+
+DECLARE_STATIC_KEY_FALSE(memsec_key);
+
+/* /sys/kernel/memsec, for directories below it; NULL when it was not made. */
+extern struct kobject *memsec_kobj;
+
+/**
+ * memsec_attached() - Is a policy attached?
+ *
+ * A static branch. The answer can be out of date at once: it chooses between
+ * the built-in path and asking, which copes with a policy that just left.
+ *
+ * Context: Any.
+ * Return: true when decisions have to ask.
+ */
+static __always_inline bool memsec_attached(void)
+{
+	return static_branch_unlikely(&memsec_key);
+}
+
+u64 memsec_owner_cgroup(void);
+
+#else
+
+static __always_inline bool memsec_attached(void)
+{
+	return false;
+}
+
+static inline u64 memsec_owner_cgroup(void)
+{
+	return 0;
+}
+
+#endif /* CONFIG_MEMSEC */
+
+void memsec_teardown_ask_first(struct memsec_teardown *td);
+bool memsec_teardown_chunk_end(struct memsec_teardown *td);
+void memsec_teardown_ask_next(struct memsec_teardown *td);
+void memsec_teardown_account(struct memsec_teardown *td);
+
+/**
+ * memsec_teardown_default() - Pages between two breaks with no policy
+ * @kind: what is torn down
+ *
+ * Return: what Linux does, in pages.
+ */
+static __always_inline u64 memsec_teardown_default(enum memsec_teardown_kind kind)
+{
+	switch (kind) {
+	case MEMSEC_TEARDOWN_SGX_ENCL:
+		return XA_CHECK_SCHED;
+	default:
+		return 1;
+	}
+}
+
+/**
+ * memsec_teardown_begin() - Begin to tear down the pages of an object
+ * @td: the teardown, on the caller's stack
+ * @kind: what is torn down
+ * @total: the most pages there can be to do
+ * @pool: where the pages go back to
+ * @cgroup_id: cgroup v2 id of the task that created the object
+ *
+ * The loop over the pages looks like this, with or without a lock:
+ *
+ *	memsec_teardown_begin(&td, ...);
+ *	lock();
+ *	for each page {
+ *		free the page;
+ *		if (memsec_teardown_step(&td)) {
+ *			unlock();
+ *			memsec_teardown_break(&td);
+ *			lock();
+ *		}
+ *	}
+ *	unlock();
+ *	memsec_teardown_end(&td);
+ *
+ * The locking rule: memsec never touches the caller's lock. Begin, break and
+ * end are called without it, because a policy runs in them and a break sleeps;
+ * step is called with it. Whoever drops the lock in the middle of the object
+ * also knows what to save first (xas_pause()), and sparse can check the pairs.
+ *
+ * Context: Process context, no spinlock held.
+ */
+static inline void memsec_teardown_begin(struct memsec_teardown *td,
+					 enum memsec_teardown_kind kind,
+					 u64 total,
+					 const struct memsec_pool *pool,
+					 u64 cgroup_id)
+{
+	td->batch = memsec_teardown_default(kind);
+	td->left = td->batch;
+	td->chunk = td->batch;
+	td->done = 0;
+	td->total = total;
+	td->cgroup_id = cgroup_id;
+	td->pool = pool;
+	td->kind = kind;
+	td->questions = 0;
+	td->policed = false;
+	td->out_of_time = false;
+
+	if (memsec_attached())
+		memsec_teardown_ask_first(td);
+}
+
+/**
+ * memsec_teardown_step() - One page was torn down
+ * @td: the teardown
+ *
+ * Context: Any, usually under the caller's lock. Does not sleep.
+ * Return: true when the caller has to drop its lock and call
+ *	memsec_teardown_break().
+ */
+static __always_inline bool memsec_teardown_step(struct memsec_teardown *td)
+{
+	if (likely(--td->left))
+		return false;
+
+	return !memsec_attached() || memsec_teardown_chunk_end(td);
+}
+
+/**
+ * memsec_teardown_break() - Let others run between two batches
+ * @td: the teardown
+ *
+ * Asks the policy and gives up the CPU if somebody else needs it. On a fully
+ * preemptible kernel cond_resched() does nothing: there the caller's unlock
+ * before this is what lets others run.
+ *
+ * Context: Process context, no spinlock held. May sleep.
+ */
+static inline void memsec_teardown_break(struct memsec_teardown *td)
+{
+	if (memsec_attached()) {
+		memsec_teardown_ask_next(td);
+		return;
+	}
+
+	td->done += td->chunk;
+	td->policed = false;
+	td->chunk = td->batch;
+	td->left = td->batch;
+	cond_resched();
+}
+
+/**
+ * memsec_teardown_end() - The last page was torn down
+ * @td: the teardown
+ *
+ * Context: Process context, no spinlock held.
+ */
+static inline void memsec_teardown_end(struct memsec_teardown *td)
+{
+	if (IS_ENABLED(CONFIG_MEMSEC) && td->questions)
+		memsec_teardown_account(td);
+}
 
 #endif /* _LINUX_MEMSEC_H */

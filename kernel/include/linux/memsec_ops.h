@@ -35,9 +35,9 @@ enum memsec_teardown_kind {
  * question, 1 to MEMSEC_TEARDOWN_MAX_BATCH, and flags in the upper half.
  * Anything else is out of range and replaced by the default.
  */
-#define MEMSEC_TEARDOWN_MAX_BATCH	(1ULL << 20)
+#define MEMSEC_TEARDOWN_MAX_BATCH	0x100000ULL
 /* Break the lock now, but keep the CPU. Ignored when it was kept too long. */
-#define MEMSEC_TEARDOWN_NO_RESCHED	(1ULL << 32)
+#define MEMSEC_TEARDOWN_NO_RESCHED	0x100000000ULL
 
 /**
  * struct memsec_teardown_ctx - facts for memsec_ops.teardown

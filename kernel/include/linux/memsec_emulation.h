@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Software models of confidential-memory instructions.
+ *
+ * The calls that existing kernel code makes. A model takes the place of the
+ * instruction, and of what CPUID and MSRs say about it, and of nothing above.
+ */
+#ifndef _LINUX_MEMSEC_EMULATION_H
+#define _LINUX_MEMSEC_EMULATION_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+#ifdef CONFIG_MEMSEC_EMULATION
+
+DECLARE_STATIC_KEY_FALSE(memsec_sgx_model);
+
+/**
+ * memsec_sgx_emulated() - Is SGX modelled in this boot?
+ *
+ * Context: Any, after the memory for models was reserved in setup_arch().
+ * Return: true when ENCLS goes to the model.
+ */
+static inline bool memsec_sgx_emulated(void)
+{
+	return static_branch_unlikely(&memsec_sgx_model);
+}
+
+void memsec_emulation_reserve(void);
+int memsec_sgx_encls(unsigned int leaf, unsigned long rbx, unsigned long rcx,
+		     unsigned long rdx, unsigned long *rbx_out);
+void memsec_sgx_cpuid(unsigned int subleaf, u32 *eax, u32 *ebx, u32 *ecx,
+		      u32 *edx);
+
+#else
+
+static inline bool memsec_sgx_emulated(void)
+{
+	return false;
+}
+
+static inline void memsec_emulation_reserve(void) { }
+
+static inline int memsec_sgx_encls(unsigned int leaf, unsigned long rbx,
+				   unsigned long rcx, unsigned long rdx,
+				   unsigned long *rbx_out)
+{
+	return 0;
+}
+
+static inline void memsec_sgx_cpuid(unsigned int subleaf, u32 *eax, u32 *ebx,
+				    u32 *ecx, u32 *edx) { }
+
+#endif /* CONFIG_MEMSEC_EMULATION */
+
+#endif /* _LINUX_MEMSEC_EMULATION_H */

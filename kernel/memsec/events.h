@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * memsec: tracepoints.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM memsec
+
+#if !defined(_MM_MEMSEC_EVENTS_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _MM_MEMSEC_EVENTS_H
+
+#include <linux/memsec.h>
+#include <linux/tracepoint.h>
+
+TRACE_DEFINE_ENUM(MEMSEC_TEARDOWN_SGX_ENCL);
+TRACE_DEFINE_ENUM(MEMSEC_TEARDOWN_SGX_VEPC);
+
+#define show_teardown_kind(kind)					\
+	__print_symbolic(kind,						\
+			 { MEMSEC_TEARDOWN_SGX_ENCL, "sgx_encl" },	\
+			 { MEMSEC_TEARDOWN_SGX_VEPC, "sgx_vepc" })
+
+DECLARE_EVENT_CLASS(memsec_policy,
+		    TP_PROTO(const char *policy),
+		    TP_ARGS(policy),
+		    TP_STRUCT__entry(__string(policy, policy)),
+		    TP_fast_assign(__assign_str(policy);),
+		    TP_printk("policy=%s", __get_str(policy)));
+
+DEFINE_EVENT(memsec_policy, memsec_attach,
+	     TP_PROTO(const char *policy),
+	     TP_ARGS(policy));
+
+DEFINE_EVENT(memsec_policy, memsec_detach,
+	     TP_PROTO(const char *policy),
+	     TP_ARGS(policy));
+
+/* Too many answers out of range: the policy is asked no more. */
+DEFINE_EVENT(memsec_policy, memsec_fuse,
+	     TP_PROTO(const char *policy),
+	     TP_ARGS(policy));
+
+TRACE_EVENT(memsec_update,
+	    TP_PROTO(const char *policy, const char *old_policy),
+	    TP_ARGS(policy, old_policy),
+	    TP_STRUCT__entry(__string(policy, policy)
+			     __string(old_policy, old_policy)),
+	    TP_fast_assign(__assign_str(policy);
+			   __assign_str(old_policy);),
+	    TP_printk("policy=%s old_policy=%s",
+		      __get_str(policy), __get_str(old_policy)));
+
+TRACE_EVENT(memsec_clamp,
+	    TP_PROTO(const char *policy, const char *mechanism, u64 answer,
+		     u64 fallback),
+	    TP_ARGS(policy, mechanism, answer, fallback),
+	    TP_STRUCT__entry(__string(policy, policy)
+			     __string(mechanism, mechanism)
+			     __field(u64, answer)
+			     __field(u64, fallback)),
+	    TP_fast_assign(__assign_str(policy);
+			   __assign_str(mechanism);
+			   __entry->answer = answer;
+			   __entry->fallback = fallback;),
+	    TP_printk("policy=%s mechanism=%s answer=%#llx fallback=%#llx",
+		      __get_str(policy), __get_str(mechanism),
+		      __entry->answer, __entry->fallback));
+
+TRACE_EVENT(memsec_teardown_break,
+	    TP_PROTO(const struct memsec_teardown *td, u64 held_ns, bool forced,
+		     bool resched),
+	    TP_ARGS(td, held_ns, forced, resched),
+	    TP_STRUCT__entry(__field(u32, kind)
+			     __field(u64, done)
+			     __field(u64, total)
+			     __field(u64, held_ns)
+			     __field(bool, forced)
+			     __field(bool, resched)),
+	    TP_fast_assign(__entry->kind = td->kind;
+			   __entry->done = td->done;
+			   __entry->total = td->total;
+			   __entry->held_ns = held_ns;
+			   __entry->forced = forced;
+			   __entry->resched = resched;),
+	    TP_printk("kind=%s done=%llu total=%llu held_ns=%llu forced=%d resched=%d",
+		      show_teardown_kind(__entry->kind), __entry->done,
+		      __entry->total, __entry->held_ns, __entry->forced,
+		      __entry->resched));
+
+TRACE_EVENT(memsec_teardown,
+	    TP_PROTO(const struct memsec_teardown *td, u64 elapsed_ns),
+	    TP_ARGS(td, elapsed_ns),
+	    TP_STRUCT__entry(__field(u32, kind)
+			     __field(u32, questions)
+			     __field(u64, pages)
+			     __field(u64, breaks)
+			     __field(u64, longest_ns)
+			     __field(u64, elapsed_ns)
+			     __field(u64, cgroup_id)),
+	    TP_fast_assign(__entry->kind = td->kind;
+			   __entry->questions = td->questions;
+			   __entry->pages = td->done;
+			   __entry->breaks = td->breaks;
+			   __entry->longest_ns = td->longest_ns;
+			   __entry->elapsed_ns = elapsed_ns;
+			   __entry->cgroup_id = td->cgroup_id;),
+	    TP_printk("kind=%s pages=%llu questions=%u breaks=%llu longest_hold_ns=%llu elapsed_ns=%llu cgroup=%llu",
+		      show_teardown_kind(__entry->kind), __entry->pages,
+		      __entry->questions, __entry->breaks,
+		      __entry->longest_ns, __entry->elapsed_ns,
+		      __entry->cgroup_id));
+
+#endif /* _MM_MEMSEC_EVENTS_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE events
+
+#include <trace/define_trace.h>

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * memsec: what the files of mm/memsec share.
+ */
+#ifndef _MM_MEMSEC_INTERNAL_H
+#define _MM_MEMSEC_INTERNAL_H
+
+#include <linux/kobject.h>
+#include <linux/memsec.h>
+#include <linux/percpu.h>
+#include <linux/spinlock_types.h>
+#include <linux/sysfs.h>
+#include <linux/workqueue_types.h>
+
+#define MEMSEC_FUSE_LIMIT_DEFAULT	100
+
+/**
+ * struct memsec_counter - a counter per CPU and the file that shows the sum
+ * @attr: the file
+ * @count: the counter
+ */
+struct memsec_counter {
+	struct kobj_attribute attr;
+	u64 __percpu *count;
+};
+
+/* A counter that mechanism _mech calls _name. */
+#define MEMSEC_COUNTER(_mech, _name)					\
+	static DEFINE_PER_CPU(u64, _mech##_##_name##_count);		\
+	static struct memsec_counter _mech##_##_name = {		\
+		.attr = __ATTR(_name, 0444, memsec_counter_show, NULL),	\
+		.count = &_mech##_##_name##_count,			\
+	}
+
+/**
+ * struct memsec_limit - a number that an administrator may set
+ * @attr: the file
+ * @value: the number; read it with memsec_limit()
+ * @min: the least it can be
+ * @max: the most it can be
+ */
+struct memsec_limit {
+	struct kobj_attribute attr;
+	u64 value;
+	u64 min;
+	u64 max;
+};
+
+/* The limit _var in the file _name, _default at boot. */
+#define MEMSEC_LIMIT(_var, _name, _min, _max, _default)			\
+	struct memsec_limit _var = {					\
+		.attr = __ATTR(_name, 0644, memsec_limit_show,		\
+			       memsec_limit_store),			\
+		.value = (_default),					\
+		.min = (_min),						\
+		.max = (_max),						\
+	}
+
+/**
+ * struct memsec_mechanism - a part of the kernel that asks policies
+ * @group: its directory in /sys/kernel/memsec; the name is the mechanism's
+ * @asked: answers that policies gave
+ * @clamped: answers out of range, replaced by the default
+ *
+ * Each mechanism is a file that defines one, and a row in core.c's table.
+ */
+struct memsec_mechanism {
+	struct attribute_group group;
+	struct memsec_counter *asked;
+	struct memsec_counter *clamped;
+};
+
+extern struct memsec_mechanism memsec_teardown_mechanism;
+
+/**
+ * struct memsec_holder_ops - how to make the holder of a policy let go of it
+ * @get: pin the holder; false when it is going away by itself
+ * @drop: have the holder call memsec_policy_detach(), if it did not do so
+ *	before, and unpin it; may sleep
+ *
+ * A holder is what keeps a policy attached: for BPF the link.
+ */
+struct memsec_holder_ops {
+	bool (*get)(void *holder);
+	void (*drop)(void *holder);
+};
+
+/*
+ * The fuse counts in slots of an eighth of a second. The slot in progress and
+ * the eight before it always cover the last second.
+ */
+#define MEMSEC_FUSE_SLOTS_PER_SEC	8
+#define MEMSEC_FUSE_SLOTS		(MEMSEC_FUSE_SLOTS_PER_SEC + 1)
+
+/**
+ * struct memsec_policy - an attached policy
+ * @ops: the policy
+ * @holder_ops: how to make @holder let go
+ * @holder: what keeps the policy attached
+ * @blown: too many answers were out of range; the policy is asked no more and
+ *	cannot be replaced, only detached
+ * @fuse_lock: protects the members below and setting @blown
+ * @fuse_slot: number of the slot in progress
+ * @fuse_bad: answers out of range in each of the last slots
+ *
+ * Readers find it with memsec_policy_get().
+ */
+struct memsec_policy {
+	const struct memsec_ops *ops;
+	const struct memsec_holder_ops *holder_ops;
+	void *holder;
+	bool blown;
+	raw_spinlock_t fuse_lock;
+	u64 fuse_slot;
+	u32 fuse_bad[MEMSEC_FUSE_SLOTS];
+};
+
+/* core.c */
+bool memsec_off(void);
+u64 memsec_clock_ns(void);
+u64 memsec_counter_sum(const struct memsec_counter *counter);
+ssize_t memsec_counter_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf);
+ssize_t memsec_limit_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf);
+ssize_t memsec_limit_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count);
+
+/* policy.c */
+extern struct memsec_limit memsec_fuse_limit;
+
+int memsec_policy_check(const struct memsec_ops *ops);
+int memsec_policy_attach(const struct memsec_ops *ops,
+			 const struct memsec_holder_ops *holder_ops,
+			 void *holder);
+int memsec_policy_update(const struct memsec_ops *ops,
+			 const struct memsec_ops *old_ops);
+void memsec_policy_detach(const struct memsec_ops *ops, void *holder);
+struct memsec_policy *memsec_policy_get(void);
+u64 memsec_policy_clamp(struct memsec_policy *policy,
+			struct memsec_mechanism *mech, u64 answer,
+			bool valid, u64 fallback);
+const char *memsec_policy_state(void);
+void memsec_policy_name(char name[MEMSEC_OPS_NAME_LEN]);
+#if IS_ENABLED(CONFIG_KUNIT)
+void memsec_fuse_work(struct work_struct *work);
+#endif
+
+/**
+ * memsec_count_add() - Add to a counter
+ * @counter: the counter
+ * @n: how much
+ *
+ * Context: Any.
+ */
+static inline void memsec_count_add(struct memsec_counter *counter, u64 n)
+{
+	this_cpu_add(*counter->count, n);
+}
+
+/**
+ * memsec_limit() - Read a limit
+ * @limit: the limit
+ *
+ * Context: Any.
+ * Return: its value, in the unit its name ends in.
+ */
+static inline u64 memsec_limit(const struct memsec_limit *limit)
+{
+	return READ_ONCE(limit->value);
+}
+
+#endif /* _MM_MEMSEC_INTERNAL_H */

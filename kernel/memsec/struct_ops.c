@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memsec: policies in BPF.
+ *
+ * Registers memsec_ops as a struct_ops type. The link is what holds a policy;
+ * a map without a link is refused, because the fuse could not detach it.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_verifier.h>
+#include <linux/btf.h>
+#include <linux/filter.h>
+#include <linux/init.h>
+#include <linux/stddef.h>
+
+#include "internal.h"
+
+static int memsec_bpf_init(struct btf *btf)
+{
+	return 0;
+}
+
+static int memsec_bpf_check_member(const struct btf_type *t,
+				   const struct btf_member *member,
+				   const struct bpf_prog *prog)
+{
+	switch (__btf_member_bit_offset(t, member) / 8) {
+	case offsetof(struct memsec_ops, init):
+	case offsetof(struct memsec_ops, exit):
+		return 0;
+	default:
+		return prog->sleepable ? -EINVAL : 0;
+	}
+}
+
+static int memsec_bpf_init_member(const struct btf_type *t,
+				  const struct btf_member *member,
+				  void *kdata, const void *udata)
+{
+	const struct memsec_ops *uops = udata;
+	struct memsec_ops *ops = kdata;
+
+	switch (__btf_member_bit_offset(t, member) / 8) {
+	case offsetof(struct memsec_ops, name):
+		if (bpf_obj_name_cpy(ops->name, uops->name,
+				     sizeof(ops->name)) <= 0)
+			return -EINVAL;
+		return 1;
+	case offsetof(struct memsec_ops, abi):
+		ops->abi = uops->abi;
+		return 1;
+	case offsetof(struct memsec_ops, flags):
+		ops->flags = uops->flags;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static bool memsec_bpf_link_get(void *holder)
+{
+	return !IS_ERR(bpf_link_inc_not_zero(holder));
+}
+
+/* Like BPF_LINK_DETACH: user space that polls the link gets EPOLLHUP. */
+static void memsec_bpf_link_drop(void *holder)
+{
+	struct bpf_link *link = holder;
+
+	link->ops->detach(link);
+	bpf_link_put(link);
+}
+
+static const struct memsec_holder_ops memsec_bpf_holder_ops = {
+	.get = memsec_bpf_link_get,
+	.drop = memsec_bpf_link_drop,
+};
+
+static int memsec_bpf_reg(void *kdata, struct bpf_link *link)
+{
+	if (!link)
+		return -EOPNOTSUPP;
+
+	return memsec_policy_attach(kdata, &memsec_bpf_holder_ops, link);
+}
+
+static void memsec_bpf_unreg(void *kdata, struct bpf_link *link)
+{
+	memsec_policy_detach(kdata, link);
+}
+
+static int memsec_bpf_update(void *kdata, void *old_kdata,
+			     struct bpf_link *link)
+{
+	return memsec_policy_update(kdata, old_kdata);
+}
+
+static const struct bpf_verifier_ops memsec_bpf_verifier_ops = {
+	.get_func_proto = bpf_base_func_proto,
+	.is_valid_access = bpf_tracing_btf_ctx_access,
+};
+
+/* Never called: they tell the verifier and CFI what the callbacks look like. */
+static s32 memsec_ops__init(void)
+{
+	return 0;
+}
+
+static void memsec_ops__exit(void)
+{
+}
+
+static u64 memsec_ops__teardown(const struct memsec_teardown_ctx *ctx)
+{
+	return 0;
+}
+
+static struct memsec_ops memsec_bpf_cfi_stubs = {
+	.init = memsec_ops__init,
+	.exit = memsec_ops__exit,
+	.teardown = memsec_ops__teardown,
+};
+
+static struct bpf_struct_ops bpf_memsec_ops = {
+	.verifier_ops = &memsec_bpf_verifier_ops,
+	.init = memsec_bpf_init,
+	.check_member = memsec_bpf_check_member,
+	.init_member = memsec_bpf_init_member,
+	.reg = memsec_bpf_reg,
+	.unreg = memsec_bpf_unreg,
+	.update = memsec_bpf_update,
+	.cfi_stubs = &memsec_bpf_cfi_stubs,
+	.owner = THIS_MODULE,
+	.name = "memsec_ops",
+};
+
+static int __init memsec_bpf_register(void)
+{
+	return register_bpf_struct_ops(&bpf_memsec_ops, memsec_ops);
+}
+late_initcall(memsec_bpf_register);
