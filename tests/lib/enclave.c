@@ -2,6 +2,7 @@
 #include <asm/sgx.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static void pattern_write(uint64_t *p, uint64_t seed, size_t page) {
                 p[i] = pattern_word(seed, page, i);
 }
 
-/* An enclave begins at a multiple of its size. The range stays reserved without access until it is mapped. */
+/* An enclave begins at a multiple of its size. Nothing can access the range until it is mapped. */
 static int reserve_range(size_t size, uint8_t **ret) {
         uint8_t *area, *base;
 
@@ -120,7 +121,7 @@ static int reserve_range(size_t size, uint8_t **ret) {
 int enclave_new(size_t n_pages, Enclave **ret) {
         _enclave_cleanup_ Enclave *e = NULL;
         struct sgx_enclave_create create = {};
-        size_t size = PAGE_SIZE;
+        size_t size = 2 * PAGE_SIZE; /* the least there can be */
         Secs *secs;
         int r;
 
@@ -153,7 +154,9 @@ int enclave_new(size_t n_pages, Enclave **ret) {
         secs->xfrm = XFRM_LEGACY;
         create.src = (uintptr_t) secs;
 
-        r = ioctl(e->fd, SGX_IOC_ENCLAVE_CREATE, &create) < 0 ? log_errno(errno, "SGX_IOC_ENCLAVE_CREATE") : 0;
+        r = 0;
+        if (ioctl(e->fd, SGX_IOC_ENCLAVE_CREATE, &create) < 0)
+                r = log_errno(errno, "SGX_IOC_ENCLAVE_CREATE");
         free(secs);
         if (r < 0)
                 return r;
@@ -314,8 +317,8 @@ int enclave_check(const Enclave *e, size_t first, size_t n, uint64_t seed) {
                         if (found == expected)
                                 continue;
 
-                        fprintf(stderr, "enclave: page %zu, word %zu: expected %#llx, found %#llx\n", page, i,
-                                (unsigned long long) expected, (unsigned long long) found);
+                        fprintf(stderr, "enclave: page %zu, word %zu: expected %#" PRIx64 ", found %#" PRIx64 "\n",
+                                page, i, expected, found);
                         return -EBADMSG;
                 }
         }

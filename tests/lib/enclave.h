@@ -4,7 +4,7 @@
 /*
  * Enclaves for tests, benchmarks and the demo, through /dev/sgx_enclave.
  *
- * Over the modelled EPC nothing enters an enclave: the pages are read and written with plain loads and stores
+ * Over the modelled EPC nothing enters an enclave: its pages are read and written with plain loads and stores
  * through the mapping, which exercises the driver's fault, reclaim and reload paths. On SGX hardware such
  * accesses read as all ones, so enclave_check() works on the model only.
  *
@@ -28,7 +28,7 @@ typedef enum EnclavePageType {
  */
 int enclave_new(size_t n_pages, Enclave **ret);
 
-/* Unmap and close. The driver tears the enclave down when no other process has it open or mapped. NULL is fine. */
+/* Unmap and close. The driver tears it down unless another process has it open or mapped. NULL is fine. */
 Enclave *enclave_free(Enclave *e);
 
 /*
@@ -61,7 +61,10 @@ void enclave_touch(const Enclave *e, size_t first, size_t n);
 /* Write the pattern of SEED to N pages from page FIRST. Needs enclave_map(). */
 void enclave_fill(Enclave *e, size_t first, size_t n, uint64_t seed);
 
-/* Every word of N pages from page FIRST is the pattern of SEED: 0, or -EBADMSG and the first difference on stderr. */
+/*
+ * Compare every word of N pages from page FIRST with the pattern of SEED: 0, or -EBADMSG and the first
+ * difference on stderr. Needs enclave_map().
+ */
 int enclave_check(const Enclave *e, size_t first, size_t n, uint64_t seed);
 
 /* Take EPCM permissions away (EMODPR): PROT_READ and so on are what stays. After enclave_init(). */
