@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The fuse: a policy with too many answers out of range within a second is detached by the kernel, and never
+ * another one.
+ */
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "enclave.h"
+#include "policy.h"
+#include "sysfs.h"
+#include "tap.h"
+
+#define LIMIT_DEFAULT 100
+
+/* One question an enclave, for which the default is more than these. */
+#define PAGES 16
+
+/* Time for the kernel to detach; it takes a moment when it works at all. */
+#define DROP_TIMEOUT_MS (60 * 1000)
+
+#define RACES 50
+
+static uint64_t counter(const char *name) {
+        uint64_t value;
+
+        if (sysfs_read(name, &value) < 0)
+                tap_bail_out("no counters");
+
+        return value;
+}
+
+static void set_limit(uint64_t limit) {
+        if (sysfs_write("fuse_limit", limit) < 0)
+                tap_bail_out("cannot set fuse_limit");
+}
+
+static void release_enclave(void) {
+        Enclave *e;
+
+        if (enclave_build(PAGES, 1, &e) < 0)
+                tap_bail_out("no enclave");
+        enclave_free(e);
+}
+
+static void is_text(const char *file, const char *expected, const char *what) {
+        char text[64];
+
+        if (sysfs_read_text(file, text, sizeof(text)) < 0)
+                tap_bail_out("no /sys/kernel/memsec");
+        tap_is_text(text, expected, what);
+}
+
+/* As many answers out of range as are allowed, however long they take. */
+static void test_below(const char *name) {
+        _policy_cleanup_ Policy *p = NULL;
+        uint64_t clamped = counter("teardown/clamped");
+
+        set_limit(3);
+        tap_note("%s, three bad answers allowed", name);
+        if (!tap_is_errno(policy_run(name, &p), 0, "the policy is attached"))
+                return;
+
+        for (unsigned i = 0; i < 3; i++)
+                release_enclave();
+
+        tap_is(counter("teardown/clamped") - clamped, 3, "each bad answer is counted");
+        tap_ok(!policy_was_dropped(p, 100), "at the limit the policy stays");
+        is_text("state", "attached", "and the state says so");
+}
+
+static void test_above(const char *name) {
+        _policy_cleanup_ Policy *p = NULL, *next = NULL;
+        uint64_t asked;
+
+        set_limit(0);
+        tap_note("%s, no bad answer allowed", name);
+        if (!tap_is_errno(policy_run(name, &p), 0, "the policy is attached"))
+                return;
+
+        release_enclave();
+        is_text("state", "fused", "one bad answer blows the fuse");
+        is_text("policy", "", "the policy is gone");
+        tap_ok(policy_was_dropped(p, DROP_TIMEOUT_MS), "its link gets EPOLLHUP");
+
+        asked = counter("teardown/asked");
+        release_enclave();
+        tap_is(counter("teardown/asked"), asked, "it is asked no more");
+        is_text("state", "fused", "the state stays");
+
+        if (!tap_is_errno(policy_load("counting", &next), 0, "another policy"))
+                return;
+        tap_is_errno(policy_update(p, next), -ENOLINK, "cannot take over the dead link");
+        tap_is_errno(policy_attach(next), 0, "but can be attached");
+        is_text("state", "attached", "the state says so");
+
+        policy_detach(p);
+        tap_ok(!policy_was_dropped(next, 100), "closing the dead link does not detach it");
+        release_enclave();
+        tap_ok(policy_calls(next, POLICY_TEARDOWN) > 0, "and it is asked");
+}
+
+static void test_exit_is_called(void) {
+        _policy_cleanup_ Policy *p = NULL;
+
+        set_limit(0);
+        if (!tap_is_errno(policy_run("counting_bad", &p), 0, "a bad policy that counts is attached"))
+                return;
+
+        release_enclave();
+        tap_ok(policy_was_dropped(p, DROP_TIMEOUT_MS), "the fuse detaches it");
+        tap_is(policy_calls(p, POLICY_TEARDOWN), 1, "it was asked once");
+        tap_is(policy_calls(p, POLICY_EXIT), 1, "its exit() was called once");
+        policy_detach(p);
+        tap_is(policy_calls(p, POLICY_EXIT), 1, "and not again when its link was closed");
+}
+
+/* Closes the link, or tries to update it, when the fuse has blown and the kernel is about to detach. */
+static void race(unsigned round, unsigned *n_lost) {
+        _policy_cleanup_ Policy *bad = NULL, *next = NULL;
+
+        if (policy_run("zero", &bad) < 0 || policy_load("counting", &next) < 0)
+                tap_bail_out("cannot attach");
+
+        release_enclave();
+        if (round % 2 == 0 && policy_update(bad, next) != -ENOLINK)
+                tap_bail_out("a blown policy was updated");
+        policy_detach(bad);
+        if (policy_attach(next) < 0)
+                tap_bail_out("cannot attach after the fuse");
+
+        /* The kernel's work, if it was late, had its time. */
+        if (policy_was_dropped(next, 20))
+                (*n_lost)++;
+}
+
+static void test_late(void) {
+        unsigned n_lost = 0;
+
+        set_limit(0);
+        for (unsigned i = 0; i < RACES; i++)
+                race(i, &n_lost);
+
+        tap_is(n_lost, 0, "a late fuse never detaches the policy that came after");
+        is_text("state", "detached", "and the last one left in order");
+}
+
+int main(void) {
+        uint64_t used = counter("emulation/sgx/epc_used");
+
+        if (policy_alone() < 0)
+                tap_bail_out("something else has a policy attached");
+
+        tap_ok(sysfs_write("fuse_limit", UINT64_MAX) == -ERANGE, "a limit out of range is refused");
+
+        test_below("zero");
+        test_below("max");
+        test_above("zero");
+        test_above("max");
+        test_exit_is_called();
+        test_late();
+
+        set_limit(LIMIT_DEFAULT);
+        tap_is_errno(sysfs_wait("emulation/sgx/epc_used", used), 0, "every EPC page is free again");
+
+        return tap_done();
+}
