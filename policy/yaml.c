@@ -380,15 +380,18 @@ static int keys_init(Keys *keys, const char *path) {
 static char *suggest(const char *word, const Keys *keys) {
         const char *sibling = word_nearest(word, keys->names), *path = key_spec_nearest(word), *name;
         char *text;
+        int n;
 
         if (sibling)
-                return asprintf(&text, "; did you mean '%s'?", sibling) < 0 ? NULL : text;
-        if (!path)
+                n = asprintf(&text, "; did you mean '%s'?", sibling);
+        else if (path) {
+                name = strrchr(path, '.');
+                n = asprintf(&text, "; did you mean '%s' below '%.*s'?", name + 1,
+                             (int) (name - path), path);
+        } else
                 return strdup("");
 
-        name = strrchr(path, '.') + 1;
-        return asprintf(&text, "; did you mean '%s' below '%.*s'?", name, (int) (name - path - 1), path) < 0 ?
-                NULL : text;
+        return n < 0 ? NULL : text;
 }
 
 static int complain_unknown(Reader *reader, const char *path, const Keys *keys, const yaml_event_t *key) {
