@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "enclave.h"
-#include "policy.h"
+#include "loader.h"
 #include "sysfs.h"
 #include "tap.h"
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "enclave.h"
-#include "policy.h"
+#include "loader.h"
 #include "sysfs.h"
 #include "tap.h"
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "policy.h"
+#include "loader.h"
 #include "sysfs.h"
 #include "tap.h"
 

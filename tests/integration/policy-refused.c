@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "policy.h"
+#include "loader.h"
 #include "sysfs.h"
 #include "tap.h"
 

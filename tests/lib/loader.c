@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policy.h"
+#include "loader.h"
 #include "sysfs.h"
 
 struct Policy {
