@@ -69,7 +69,8 @@ static int find_ops(struct bpf_object *object, struct bpf_map **ret, char **ret_
                 if (bpf_map__type(map) != BPF_MAP_TYPE_STRUCT_OPS)
                         continue;
                 if (found)
-                        return error_set(ret_error, -EINVAL, "expected one struct memsec_ops, found also '%s'",
+                        return error_set(ret_error, -EINVAL,
+                                         "expected one struct memsec_ops, found also '%s'",
                                          bpf_map__name(map));
                 found = map;
         }
@@ -86,7 +87,8 @@ static int find_ops(struct bpf_object *object, struct bpf_map **ret, char **ret_
 
         ops = bpf_map__initial_value(found, &size);
         if (!ops || size < offsetof(struct memsec_ops, flags))
-                return error_set(ret_error, -EINVAL, "struct memsec_ops '%s' is too short", bpf_map__name(found));
+                return error_set(ret_error, -EINVAL, "struct memsec_ops '%s' is too short",
+                                 bpf_map__name(found));
         if (ops->abi != MEMSEC_ABI)
                 return error_set(ret_error, -EINVAL, "expected ABI %u in '%s', found %u",
                                  MEMSEC_ABI, bpf_map__name(found), ops->abi);
@@ -101,7 +103,8 @@ static int find_params(struct bpf_object *object, struct bpf_map **ret, char **r
 
         if (map) {
                 inner = bpf_map__inner_map(map);
-                if (bpf_map__type(map) != BPF_MAP_TYPE_HASH_OF_MAPS || bpf_map__key_size(map) != sizeof(uint64_t) ||
+                if (bpf_map__type(map) != BPF_MAP_TYPE_HASH_OF_MAPS ||
+                    bpf_map__key_size(map) != sizeof(uint64_t) ||
                     !inner || bpf_map__type(inner) != BPF_MAP_TYPE_ARRAY)
                         return error_set(ret_error, -EINVAL,
                                          "map '" PARAMS_MAP "' is not a hash of arrays with a 64-bit key");
@@ -227,7 +230,8 @@ static int attach_object(BpfPolicy *policy, const char *path, const struct memse
         return 0;
 }
 
-int bpf_policy_attach(BpfPolicy *policy, const char *path, const struct memsec_params *params, char **ret_error) {
+int bpf_policy_attach(BpfPolicy *policy, const char *path, const struct memsec_params *params,
+                      char **ret_error) {
         _cleanup_free_ char *reason = NULL, *log = NULL;
         int r;
 

@@ -9,16 +9,16 @@
 /* The policy that memsecd holds attached. Only the descriptors are kept, not libbpf's objects. */
 typedef struct BpfPolicy {
         int link_fd;            /* the attachment, -1 when there is none */
-        int params_fd;          /* the map "memsec_params" of its program, -1 when that takes no parameters */
+        int params_fd;          /* the map "memsec_params" of its program, -1 when it takes none */
         uint32_t map_id;        /* the struct_ops map behind the link */
-        char *object;           /* what distinguishes the file loaded from another, see bpf_object_identity() */
+        char *object;           /* bpf_object_identity() of the file it was loaded from */
 } BpfPolicy;
 
 #define BPF_POLICY_NONE ((BpfPolicy) { .link_fd = -1, .params_fd = -1 })
 
 void bpf_policy_done(BpfPolicy *policy);
 
-/* The file of POLICY, which policy_name_check() must have taken, below ROOT or NULL. To be freed. 0 or -ENOMEM. */
+/* The file of POLICY, which policy_name_check() has taken, below ROOT or NULL. To be freed. 0 or -ENOMEM. */
 int bpf_object_path(const char *root, const char *policy, char **ret);
 
 /* Text that differs when the file at PATH was replaced or written to. */
@@ -29,7 +29,8 @@ int bpf_object_identity(const char *path, char **ret);
  * holds attached, with no moment without one. Nothing is changed on failure. -EBUSY: another program is
  * attached and it is not POLICY's. *ret_error, to be freed, says what was wrong.
  */
-int bpf_policy_attach(BpfPolicy *policy, const char *path, const struct memsec_params *params, char **ret_error);
+int bpf_policy_attach(BpfPolicy *policy, const char *path, const struct memsec_params *params,
+                      char **ret_error);
 
 /* Replace the parameters of CGROUP_ID, 0 for everyone, at once. */
 int bpf_policy_put_params(int params_fd, uint64_t cgroup_id, const struct memsec_params *params);

@@ -5,7 +5,7 @@
 
 #include "util.h"
 
-/* What the running kernel says about memsec, from /sys/kernel/memsec. ROOT is put before the path, or NULL. */
+/* What the running kernel says of memsec in /sys/kernel/memsec; ROOT is put before that path, or NULL. */
 
 typedef enum KernelState {
         KERNEL_ABSENT,          /* a kernel without memsec */

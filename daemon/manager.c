@@ -81,8 +81,8 @@ static void manager_lose_policy(Manager *m) {
         m->status.state = kernel_state(m->root) == KERNEL_FUSED ? STATE_FUSED : STATE_DETACHED;
 
         if (m->status.state == STATE_FUSED)
-                (void) error_set(&reason, 0, "The kernel detached policy '%s': too many of its answers were out of "
-                                 "range. It is attached again only when asked for.", policy);
+                (void) error_set(&reason, 0, "The kernel detached policy '%s': too many of its answers were "
+                                 "out of range. It is attached again only when asked for.", policy);
         else
                 (void) error_set(&reason, 0, "Policy '%s' was detached by another program. "
                                  "It is attached again only when asked for.", policy);
@@ -122,8 +122,8 @@ static int set_load_error(Manager *m, int r, const char *policy, const char *rea
         }
 
         (void) kernel_policy_name(m->root, &holder);
-        sd_bus_error_setf(error, ERROR_LOAD, "Policy '%s' cannot be attached: another program has attached policy "
-                          "'%s'. Detach that one and reload.", policy, holder ?: "");
+        sd_bus_error_setf(error, ERROR_LOAD, "Policy '%s' cannot be attached: another program has attached "
+                          "policy '%s'. Detach that one and reload.", policy, holder ?: "");
         return r;
 }
 
@@ -173,16 +173,18 @@ static int manager_put_params(Manager *m, const struct memsec_params *params, sd
 static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_error *error) {
         _cleanup_free_ char *path = NULL;
         int r = 0;
-        bool attach;
+        bool attach = !m->unsupported;
 
-        attach = !m->unsupported;
         if (attach) {
                 r = bpf_object_path(m->root, model->policy, &path);
                 if (r < 0)
                         return sd_bus_error_set_errno(error, r);
 
                 attach = !manager_runs(m, model->policy, path);
-                r = attach ? manager_attach(m, path, model, error) : manager_put_params(m, &model->params, error);
+                if (attach)
+                        r = manager_attach(m, path, model, error);
+                else
+                        r = manager_put_params(m, &model->params, error);
                 if (r < 0)
                         return r;
         }
@@ -333,7 +335,8 @@ static void manager_probe_kernel(Manager *m) {
                 return;
 
         m->status.state = STATE_UNSUPPORTED;
-        log_notice("Unsupported: %s. Policy files are checked and shown, but nothing is attached.", m->unsupported);
+        log_notice("Unsupported: %s. Policy files are checked and shown, but nothing is attached.",
+                   m->unsupported);
 }
 
 /* What the previous instance was last told to do, with a program whose parameters can be reached. */

@@ -9,9 +9,9 @@
 #include "util.h"
 
 /* Errors on the bus beside those that D-Bus itself defines. */
-#define ERROR_INVALID_POLICY "org.memsec1.Error.InvalidPolicy"  /* the files have errors, all of them in the text */
+#define ERROR_INVALID_POLICY "org.memsec1.Error.InvalidPolicy"  /* the files have errors, all in the text */
 #define ERROR_LOAD           "org.memsec1.Error.Load"           /* the kernel did not take the program */
-#define ERROR_UNSUPPORTED    "org.memsec1.Error.Unsupported"    /* state "unsupported" */
+#define ERROR_UNSUPPORTED    "org.memsec1.Error.Unsupported"    /* there is nothing to attach to */
 
 typedef struct MechanismObject MechanismObject;
 
@@ -45,8 +45,8 @@ int manager_start(Manager *m);
 void manager_stop(Manager *m);
 
 /*
- * Each of these does all that it is asked for or changes nothing. On failure they return a negative errno and
- * set ERROR, for the caller on the bus.
+ * Each of these does all that it is asked for or changes nothing. On failure they return a negative errno
+ * and set ERROR, for the caller on the bus.
  */
 
 /* Read the files and do what they say. */

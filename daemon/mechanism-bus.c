@@ -9,7 +9,7 @@
 #define MECHANISM_INTERFACE "org.memsec1.Mechanism"
 #define NSEC_PER_USEC UINT64_C(1000)
 
-/* The mechanisms by the name before the '.' of KeySpec.path, which is also that of the kernel's directory. */
+/* By the name before the '.' of KeySpec.path, which is that of the kernel's directory too. */
 static const struct {
         const char *name;
         const char *path;
@@ -163,8 +163,8 @@ static sd_bus_vtable *tunables_vtable(const char *mechanism) {
         for (size_t i = 0; i < n_key_specs; i++)
                 if (spec_belongs_to(key_specs + i, mechanism))
                         vtable[n++] = (sd_bus_vtable) SD_BUS_WRITABLE_PROPERTY(
-                                        key_specs[i].bus_name, "t", property_get_tunable, property_set_tunable, 0,
-                                        SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE);
+                                        key_specs[i].bus_name, "t", property_get_tunable,
+                                        property_set_tunable, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE);
         vtable[n] = (sd_bus_vtable) SD_BUS_VTABLE_END;
 
         return vtable;
@@ -190,12 +190,13 @@ static int add_object(Manager *m, size_t i) {
         if (!object->vtable)
                 return -ENOMEM;
 
-        r = sd_bus_add_object_vtable(m->bus, NULL, mechanisms[i].path, MECHANISM_INTERFACE, mechanism_vtable, object);
+        r = sd_bus_add_object_vtable(m->bus, NULL, mechanisms[i].path, MECHANISM_INTERFACE, mechanism_vtable,
+                                     object);
         if (r < 0)
                 return r;
 
-        return sd_bus_add_object_vtable(m->bus, NULL, mechanisms[i].path, mechanisms[i].interface, object->vtable,
-                                        object);
+        return sd_bus_add_object_vtable(m->bus, NULL, mechanisms[i].path, mechanisms[i].interface,
+                                        object->vtable, object);
 }
 
 int mechanism_bus_add(Manager *m) {

@@ -11,7 +11,8 @@
 static void help(void) {
         puts("memsecd [OPTION...]\n"
              "\n"
-             "Keeps the memsec policy of the policy files attached to the kernel and lets it be tuned over D-Bus.\n"
+             "Keeps the policy that the policy files name attached to the kernel's memsec, and lets it be\n"
+             "tuned over D-Bus.\n"
              "\n"
              "  -h --help        Show this help\n"
              "     --version     Show the version\n"
@@ -106,6 +107,11 @@ static int run(const char *root) {
         r = sd_event_loop(m->event);
         if (r < 0)
                 return r;
+        if (r > 0) {
+                /* Only the bus ends the loop with a code of its own. */
+                log_error("The system bus is gone.");
+                return -ENOTCONN;
+        }
 
         (void) sd_notify(false, "STOPPING=1");
         manager_stop(m);

@@ -20,25 +20,25 @@ int saved_state_open(void) {
         return RET_NERRNO(memfd_create("memsecd-state", MFD_CLOEXEC));
 }
 
-static void print_state(FILE *f, const PolicyModel *model, char *const *files, const char *object,
-                        uint32_t map_id, bool stopped) {
-        fprintf(f, "POLICY=%s\n", model->policy);
-        fprintf(f, "OBJECT=%s\n", object ?: "");
-        fprintf(f, "MAP=%" PRIu32 "\n", map_id);
-        fprintf(f, "STOPPED=%d\n", stopped);
+static void print_state(FILE *f, const SavedState *state) {
+        const struct memsec_params *params = &state->model->params;
 
-        for (char *const *file = files; file && *file; file++)
+        fprintf(f, "POLICY=%s\n", state->model->policy);
+        fprintf(f, "OBJECT=%s\n", state->object ?: "");
+        fprintf(f, "MAP=%" PRIu32 "\n", state->map_id);
+        fprintf(f, "STOPPED=%d\n", state->stopped);
+
+        for (char **file = state->files; file && *file; file++)
                 fprintf(f, "FILE=%s\n", *file);
 
         for (size_t i = 0; i < n_key_specs; i++)
-                fprintf(f, "%s=%" PRIu64 "\n", key_specs[i].path, key_spec_get(key_specs + i, &model->params));
+                fprintf(f, "%s=%" PRIu64 "\n", key_specs[i].path, key_spec_get(key_specs + i, params));
 
         /* A state without its end was cut off. */
         fputs("END=1\n", f);
 }
 
-int saved_state_write(int fd, const PolicyModel *model, char *const *files, const char *object, uint32_t map_id,
-                      bool stopped) {
+int saved_state_write(int fd, const SavedState *state) {
         _cleanup_free_ char *text = NULL;
         size_t size;
         ssize_t n;
@@ -48,7 +48,7 @@ int saved_state_write(int fd, const PolicyModel *model, char *const *files, cons
         if (!f)
                 return -ENOMEM;
 
-        print_state(f, model, files, object, map_id, stopped);
+        print_state(f, state);
         if (fclose(f) != 0)
                 return -ENOMEM;
 

@@ -24,8 +24,7 @@ void saved_state_done(SavedState *state);
 int saved_state_open(void);
 
 /* Replaces the contents of FD. */
-int saved_state_write(int fd, const PolicyModel *model, char *const *files, const char *object, uint32_t map_id,
-                      bool stopped);
+int saved_state_write(int fd, const SavedState *state);
 
 /* -EBADMSG: not written by saved_state_write(). */
 int saved_state_read(int fd, SavedState *ret);

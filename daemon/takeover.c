@@ -17,12 +17,17 @@ static int keep_state_fd(Manager *m) {
 }
 
 int takeover_save(Manager *m, bool stopped) {
-        /* Before the first attachment there is nothing that a next instance could not read from the files. */
+        /* Before the first attachment there is nothing that a next instance cannot read from the files. */
         if (m->state_fd < 0)
                 return 0;
 
-        return saved_state_write(m->state_fd, m->status.model, m->status.files, m->policy.object,
-                                 m->policy.map_id, stopped);
+        return saved_state_write(m->state_fd, &(SavedState) {
+                .model = m->status.model,
+                .files = m->status.files,
+                .object = m->policy.object,
+                .map_id = m->policy.map_id,
+                .stopped = stopped,
+        });
 }
 
 int takeover_keep(Manager *m, bool new_link) {
@@ -61,7 +66,7 @@ int takeover_forget(Manager *m) {
         return fdstore_replace(FDSTORE_PARAMS, -1);
 }
 
-/* Whether the stored parameters map is the attached program's; then it holds the saved values from here on. */
+/* Is the stored parameters map that of the program attached? Then it holds the saved values from here on. */
 static bool resume_params(Manager *m, const SavedState *saved) {
         uint32_t map_id;
         int r;
@@ -111,7 +116,7 @@ int takeover_receive(Manager *m, Takeover *ret) {
         m->state_fd = TAKE_FD(fds.state_fd);
         r = saved_state_read(m->state_fd, &saved);
         if (r == -EBADMSG) {
-                log_warning("The state of the previous instance is damaged, reading the policy files instead.");
+                log_warning("The state of the previous instance is damaged; the policy files are read.");
                 *ret = TAKEOVER_NOTHING;
                 return 0;
         }

@@ -12,7 +12,7 @@
 typedef enum Takeover {
         TAKEOVER_NOTHING,       /* no previous instance, or it ended when asked to: the files decide */
         TAKEOVER_RUNNING,       /* its policy runs on with the values it had */
-        TAKEOVER_MISMATCH,      /* its values are known, but not how to reach those of the program attached */
+        TAKEOVER_MISMATCH,      /* its values are known, but not the parameters map of what is attached */
         TAKEOVER_LOST,          /* the kernel let go of its policy */
 } Takeover;
 
