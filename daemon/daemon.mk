@@ -25,6 +25,18 @@ $(MEMSECCTL): $(addprefix $(B)/obj/,$(MEMSECCTL_OBJECTS)) $(POLICY_LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(POLICY_LIB) -o $@ \
 		$(SYSTEMD_LIBS) $(POLICY_LIBS) $(JSON_LIBS)
 
+# For tests/bus/memsecd.
+MEMSECD_SANITIZED := $(B)/tests/memsecd
+
+$(MEMSECD_SANITIZED): $(addprefix $(B)/san/,$(MEMSECD_OBJECTS) $(POLICY_OBJECTS)) $(LIBBPF_DEPS)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo '  LD      $@')
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(filter %.o,$^) -o $@ \
+		$(LIBBPF_LIBS) $(SYSTEMD_LIBS) $(POLICY_LIBS)
+
+# The ABI of the policies.
+$(B)/obj/daemon/%.o $(B)/san/daemon/%.o: override CPPFLAGS += -iquote kernel/include/linux
+
 install-daemon: $(MEMSECD) $(MEMSECCTL)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(libexecdir) $(DESTDIR)$(bindir)
 	$(Q)$(INSTALL_PROGRAM) $(MEMSECD) $(DESTDIR)$(libexecdir)/memsecd
