@@ -46,6 +46,9 @@ static const char *path_trap(const char *path) {
                 return ", which is not a " POLICY_SUFFIX " file";
         if (strlen(path) >= PATH_MAX)
                 return ", which is too long";
+        for (const char *p = path; *p; p++)
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        return ", which has control characters";
 
         for (const char *p = path; *p; p += strcspn(p, "/")) {
                 size_t n = strcspn(++p, "/");

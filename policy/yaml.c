@@ -22,7 +22,8 @@
 /* Errors of one file; what follows is not worth reading. */
 #define FILE_ERRORS_MAX 100
 
-#define BYTE_ORDER_MARK 0xfeff
+/* What libyaml makes of "!!". */
+#define YAML_TAG_PREFIX "tag:yaml.org,2002:"
 
 typedef struct Reader {
         yaml_parser_t parser;
@@ -96,8 +97,8 @@ static int complain_encoding(Reader *reader) {
                 } else if (!utf8_is_continuation(*p))
                         column++;
 
-        if (parser->problem_value == BYTE_ORDER_MARK)
-                return complain_at(reader, line, column, "expected UTF-8 text, found a byte order mark");
+        if (parser->problem_value < 0)
+                return complain_at(reader, line, column, "expected UTF-8 text, but %s", parser->problem);
 
         return complain_at(reader, line, column, "expected UTF-8 text, found 0x%02x: %s",
                            (unsigned) parser->problem_value, parser->problem);
@@ -246,36 +247,64 @@ static bool is_mapping(const yaml_event_t *event) {
         return event->type == YAML_MAPPING_START_EVENT && !event_anchor(event) && !event_tag(event);
 }
 
-/* What EVENT is, for people. To be freed. NULL without memory. */
-static char *describe(const yaml_event_t *event) {
-        const char *anchor = event_anchor(event), *tag = event_tag(event);
+/* "the anchor '&NAME'", where SIGN is "&". */
+static char *describe_property(const char *what, const char *sign, const char *name) {
+        _cleanup_free_ char *written = NULL, *quoted = NULL;
+        char *text;
+
+        if (asprintf(&written, "%s%s", sign, name) < 0)
+                return NULL;
+
+        quoted = text_quote(written);
+        if (!quoted || asprintf(&text, "the %s %s", what, quoted) < 0)
+                return NULL;
+
+        return text;
+}
+
+static char *describe_tag(const char *tag) {
+        const char *standard = startswith(tag, YAML_TAG_PREFIX);
+
+        return describe_property("tag", standard ? "!!" : "", standard ?: tag);
+}
+
+static char *describe_scalar(const yaml_event_t *event) {
         _cleanup_free_ char *quoted = NULL;
+        size_t length = event->data.scalar.length;
         char *text;
         int n;
 
-        quoted = text_quote(anchor ?: tag ?: event->type == YAML_SCALAR_EVENT ? event_text(event) : "");
+        if (length == 0)
+                return strdup("nothing");
+        if (strlen(event_text(event)) < length)
+                return strdup("text with a NUL byte");
+
+        quoted = text_quote(event_text(event));
         if (!quoted)
                 return NULL;
 
-        if (anchor)
-                n = asprintf(&text, "the %s %s",
-                             event->type == YAML_ALIAS_EVENT ? "alias" : "anchor", quoted);
-        else if (tag)
-                n = asprintf(&text, "the tag %s", quoted);
-        else if (event->type == YAML_MAPPING_START_EVENT)
-                n = asprintf(&text, "a mapping");
-        else if (event->type == YAML_SEQUENCE_START_EVENT)
-                n = asprintf(&text, "a list");
-        else if (event->data.scalar.length == 0)
-                n = asprintf(&text, "nothing");
-        else if (event->data.scalar.length >= PATH_MAX)
-                n = asprintf(&text, "%zu bytes of text", event->data.scalar.length);
-        else if (strlen(event_text(event)) < event->data.scalar.length)
-                n = asprintf(&text, "text with a NUL byte");
+        if (length >= PATH_MAX)
+                n = asprintf(&text, "%s, which is %zu bytes long", quoted, length);
         else
                 n = asprintf(&text, "%s%s", quoted, plain_trap(event) ?: "");
 
         return n < 0 ? NULL : text;
+}
+
+/* What EVENT is, for people. To be freed. NULL without memory. */
+static char *describe(const yaml_event_t *event) {
+        if (event->type == YAML_ALIAS_EVENT)
+                return describe_property("alias", "*", event_anchor(event));
+        if (event_anchor(event))
+                return describe_property("anchor", "&", event_anchor(event));
+        if (event_tag(event))
+                return describe_tag(event_tag(event));
+        if (event->type == YAML_MAPPING_START_EVENT)
+                return strdup("a mapping");
+        if (event->type == YAML_SEQUENCE_START_EVENT)
+                return strdup("a list");
+
+        return describe_scalar(event);
 }
 
 /* Complains about EVENT, which begins the value of PATH ("" for none), and skips the value. */
