@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/* What one instance of memsecd writes for the next one, and what that makes of damaged and foreign text. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "saved-state.h"
+
+static int state_with(const char *text) {
+        int fd = saved_state_open();
+
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+        return fd;
+}
+
+static void test_round_trip(void **state) {
+        _cleanup_saved_state_ SavedState saved = {}, read = {};
+        _cleanup_close_ int fd = saved_state_open();
+
+        assert_true(fd >= 0);
+        assert_int_equal(policy_model_new(&saved.model), 0);
+        assert_int_equal(free_and_strdup(&saved.model->policy, "/a=b/c.bpf.o"), 0);
+        for (size_t i = 0; i < n_key_specs; i++)
+                key_spec_set(key_specs + i, &saved.model->params, key_specs[i].max - i);
+        assert_int_equal(strv_extend(&saved.files, "/etc/memsec/policy.yaml"), 0);
+        assert_int_equal(strv_extend(&saved.files, "/run/memsec/policy.d/a=b.yaml"), 0);
+        assert_int_equal(free_and_strdup(&saved.object, "1:2:3"), 0);
+        saved.map_id = UINT32_MAX;
+        saved.stopped = true;
+
+        assert_int_equal(saved_state_write(fd, &saved), 0);
+        assert_int_equal(saved_state_read(fd, &read), 0);
+
+        assert_string_equal(read.model->policy, "/a=b/c.bpf.o");
+        assert_memory_equal(&read.model->params, &saved.model->params, sizeof(struct memsec_params));
+        assert_int_equal(strv_length(read.files), 2);
+        assert_string_equal(read.files[0], "/etc/memsec/policy.yaml");
+        assert_string_equal(read.files[1], "/run/memsec/policy.d/a=b.yaml");
+        assert_string_equal(read.object, "1:2:3");
+        assert_int_equal(read.map_id, UINT32_MAX);
+        assert_true(read.stopped);
+}
+
+static void test_shorter_over_longer(void **state) {
+        _cleanup_saved_state_ SavedState saved = {}, read = {};
+        _cleanup_close_ int fd = saved_state_open();
+
+        assert_true(fd >= 0);
+        assert_int_equal(policy_model_new(&saved.model), 0);
+        assert_int_equal(free_and_strdup(&saved.model->policy, "a-policy-with-a-long-name"), 0);
+        assert_int_equal(saved_state_write(fd, &saved), 0);
+        assert_int_equal(free_and_strdup(&saved.model->policy, "short"), 0);
+        assert_int_equal(saved_state_write(fd, &saved), 0);
+
+        assert_int_equal(saved_state_read(fd, &read), 0);
+        assert_string_equal(read.model->policy, "short");
+}
+
+/* Written by a version with other tunables. */
+static void test_unknown_names(void **state) {
+        _cleanup_close_ int fd = state_with("NEW=1\nPOLICY=fixed\nteardown.new=5\nkeyid.at=8\n"
+                                            "teardown.batch=12\nEND=1\n");
+        _cleanup_saved_state_ SavedState read = {};
+
+        assert_int_equal(saved_state_read(fd, &read), 0);
+        assert_string_equal(read.model->policy, "fixed");
+        assert_int_equal(read.model->params.teardown.batch, 12);
+        assert_int_equal(read.model->params.teardown.max_hold_ns, key_spec_find("teardown.max_hold")->def);
+        assert_false(read.stopped);
+}
+
+static void test_damaged(void **state) {
+        static const char *const damaged[] = {
+                "",
+                "POLICY=fixed\n",
+                "POLICY=fixed\nEND=1",
+                "POLICY\nEND=1\n",
+                "no text at all",
+                "MAP=\nEND=1\n",
+                "MAP=-1\nEND=1\n",
+                "MAP=4294967296\nEND=1\n",
+                "MAP=1x\nEND=1\n",
+                "STOPPED=2\nEND=1\n",
+                "teardown.batch=0\nEND=1\n",
+                "teardown.batch=99999999999\nEND=1\n",
+                "teardown.batch=18446744073709551616\nEND=1\n",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(damaged); i++) {
+                _cleanup_close_ int fd = state_with(damaged[i]);
+                _cleanup_saved_state_ SavedState read = {};
+
+                assert_int_equal(saved_state_read(fd, &read), -EBADMSG);
+                assert_null(read.model);
+        }
+}
+
+static void test_no_file(void **state) {
+        _cleanup_saved_state_ SavedState read = {};
+        int fds[2];
+
+        assert_int_equal(pipe(fds), 0);
+        assert_int_equal(saved_state_read(fds[0], &read), -EBADMSG);
+        safe_close(fds[0]);
+        safe_close(fds[1]);
+}
+
+int main(void) {
+        static const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_round_trip),
+                cmocka_unit_test(test_shorter_over_longer),
+                cmocka_unit_test(test_unknown_names),
+                cmocka_unit_test(test_damaged),
+                cmocka_unit_test(test_no_file),
+        };
+
+        return cmocka_run_group_tests_name("daemon-saved-state", tests, NULL, NULL);
+}
