@@ -1,8 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the test directories need is in fragments of their own.
+# Tests. What a directory of them needs is in its own fragment.
 
+include tests/unit/unit.mk
+include tests/bus/bus.mk
 include tests/integration/integration.mk
 include tests/demo/demo.mk
 include tests/vm/vm.mk
 -include $(wildcard tests/bench/*.mk tests/fuzz/*.mk)
+
+.PHONY: check check-unit check-bus check-kunit check-vm
+
+# All parts, also after one that failed; the total judges.
+## check: all tests; ends with "N passed, N failed"
+check:
+	$(Q)rm -rf $(B)/tap
+	+$(Q)$(MAKE) --no-print-directory -k check-lint check-unit check-bus check-kunit check-vm || result=$$?; \
+		tests/tap-total && exit $${result:-0}
+
+## check-unit: parts of the policy reader and the daemon, with sanitizers
+check-unit: $(B)/packages/test $(UNIT_PROGRAMS)
+	$(Q)failed=; for program in $(UNIT_PROGRAMS); do \
+		CMOCKA_MESSAGE_OUTPUT=TAP tests/tap-run unit/$${program##*/} timeout 300 $$program || failed=1; \
+	done; [ -z "$$failed" ]
+
+## check-bus: memsecd and memsecctl on a private bus, whatever the kernel
+check-bus: $(B)/packages/test $(BUS_PROGRAMS) daemon bpf
+	$(Q)failed=; for program in $(BUS_TESTS); do \
+		BUILD=$(CURDIR)/$(B) tests/tap-run bus/$${program##*/} timeout 300 $$program || failed=1; \
+	done; [ -z "$$failed" ]
+
+## check-kunit: KUnit, natively in UML and in the VM's kernel
+check-kunit: kernel kernel-kunit
+	$(Q)tests/tap-run kunit/uml timeout 300 $(B)/kernel/kunit.linux mem=512M console=tty \
+		kunit_shutdown=halt $(KUNIT_OPTIONS); \
+	tests/tap-run kunit/$(CONFIG) $(VM_RUN) --kunit '*memsec*' --timeout 300
+
+## check-vm: memsecd under systemd over the kernel, all in the VM
+check-vm: kernel image
+	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 1800
+
+# TESTS=GLOB: which of the VM's tests.
+TESTS ?= *
