@@ -284,17 +284,16 @@ VISIBLE_IF_KUNIT void memsec_fuse_work(struct work_struct *work)
 
 static DECLARE_WORK(fuse_work, memsec_fuse_work);
 
-/* Counts an answer out of range. Returns whether it was the one too many. */
-static bool fuse_blows(struct memsec_policy *policy)
+/* Counts an answer out of range. Returns how many there were in a second. */
+static u64 fuse_count(struct memsec_policy *policy)
 {
-	u64 slot;
+	u64 slot = div_u64(memsec_clock_ns(),
+			   NSEC_PER_SEC / MEMSEC_FUSE_SLOTS_PER_SEC);
 	u64 bad = 0;
 	int i;
 
-	guard(raw_spinlock_irqsave)(&policy->fuse_lock);
+	lockdep_assert_held(&policy->fuse_lock);
 
-	slot = div_u64(memsec_clock_ns(),
-		       NSEC_PER_SEC / MEMSEC_FUSE_SLOTS_PER_SEC);
 	if (slot - policy->fuse_slot >= MEMSEC_FUSE_SLOTS) {
 		memset(policy->fuse_bad, 0, sizeof(policy->fuse_bad));
 		policy->fuse_slot = slot;
@@ -306,12 +305,26 @@ static bool fuse_blows(struct memsec_policy *policy)
 	for (i = 0; i < MEMSEC_FUSE_SLOTS; i++)
 		bad += policy->fuse_bad[i];
 
-	if (bad <= memsec_limit(&memsec_fuse_limit) || policy->blown)
-		return false;
+	return bad;
+}
 
-	WRITE_ONCE(policy->blown, true);
+static void fuse_check(struct memsec_policy *policy)
+{
+	unsigned long irqflags;
+	bool blows;
 
-	return true;
+	raw_spin_lock_irqsave(&policy->fuse_lock, irqflags);
+	blows = fuse_count(policy) > memsec_limit(&memsec_fuse_limit) &&
+		!policy->blown;
+	if (blows)
+		WRITE_ONCE(policy->blown, true);
+	raw_spin_unlock_irqrestore(&policy->fuse_lock, irqflags);
+
+	if (!blows)
+		return;
+
+	trace_memsec_fuse(policy->ops->name);
+	queue_work(system_long_wq, &fuse_work);
 }
 
 /**
@@ -339,11 +352,7 @@ u64 memsec_policy_clamp(struct memsec_policy *policy,
 	memsec_count_add(mech->clamped, 1);
 	trace_memsec_clamp(policy->ops->name, mech->group.name, answer,
 			   fallback);
-
-	if (fuse_blows(policy)) {
-		trace_memsec_fuse(policy->ops->name);
-		queue_work(system_long_wq, &fuse_work);
-	}
+	fuse_check(policy);
 
 	return fallback;
 }

@@ -81,28 +81,29 @@ static void policy_test_exit(struct kunit *test)
 	memsec_fuse_limit.value = MEMSEC_FUSE_LIMIT_DEFAULT;
 }
 
-#define EXPECT_STATE(_test, _state, _name)				\
-	do {								\
-		char name[MEMSEC_OPS_NAME_LEN];				\
-									\
-		memsec_policy_name(name);				\
-		KUNIT_EXPECT_STREQ(_test, memsec_policy_state(), _state); \
-		KUNIT_EXPECT_STREQ(_test, name, _name);			\
-	} while (0)
+static void expect_state(struct kunit *test, const char *state,
+			 const char *name)
+{
+	char actual[MEMSEC_OPS_NAME_LEN];
+
+	memsec_policy_name(actual);
+	KUNIT_EXPECT_STREQ(test, memsec_policy_state(), state);
+	KUNIT_EXPECT_STREQ(test, actual, name);
+}
 
 static void attach_and_detach(struct kunit *test)
 {
-	EXPECT_STATE(test, "detached", "");
+	expect_state(test, "detached", "");
 	KUNIT_EXPECT_FALSE(test, memsec_attached());
 
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
-	EXPECT_STATE(test, "attached", "first");
+	expect_state(test, "attached", "first");
 	KUNIT_EXPECT_TRUE(test, memsec_attached());
 	KUNIT_EXPECT_PTR_EQ(test, asked_now(), &first);
 	KUNIT_EXPECT_NULL(test, seen.during_init);
 
 	fake_detach(&holder);
-	EXPECT_STATE(test, "detached", "");
+	expect_state(test, "detached", "");
 	KUNIT_EXPECT_FALSE(test, memsec_attached());
 	KUNIT_EXPECT_NULL(test, asked_now());
 	KUNIT_EXPECT_NULL(test, seen.during_exit);
@@ -113,7 +114,7 @@ static void attach_and_detach(struct kunit *test)
 static void callbacks_are_optional(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &bare), 0);
-	EXPECT_STATE(test, "attached", "bare");
+	expect_state(test, "attached", "bare");
 	KUNIT_EXPECT_EQ(test, memsec_policy_update(&first, &bare), 0);
 	KUNIT_EXPECT_EQ(test, memsec_policy_update(&bare, &first), 0);
 	holder.ops = &bare;
@@ -125,7 +126,7 @@ static void one_at_a_time(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
 	KUNIT_EXPECT_EQ(test, fake_attach(&other, &second), -EBUSY);
 	KUNIT_EXPECT_EQ(test, fake_attach(&other, &first), -EBUSY);
-	EXPECT_STATE(test, "attached", "first");
+	expect_state(test, "attached", "first");
 	KUNIT_EXPECT_EQ(test, seen.inits, 1);
 }
 
@@ -157,7 +158,7 @@ static void attach_refuses(struct kunit *test)
 	seen.init_returns = refusal->init_returns;
 	KUNIT_EXPECT_EQ(test, fake_attach(&holder, &refusal->ops),
 			refusal->error);
-	EXPECT_STATE(test, "detached", "");
+	expect_state(test, "detached", "");
 	KUNIT_EXPECT_FALSE(test, memsec_attached());
 	KUNIT_EXPECT_EQ(test, seen.exits, 0);
 
@@ -173,7 +174,7 @@ static void update_refuses(struct kunit *test)
 	seen.init_returns = refusal->init_returns;
 	KUNIT_EXPECT_EQ(test, memsec_policy_update(&refusal->ops, &first),
 			refusal->error);
-	EXPECT_STATE(test, "attached", "first");
+	expect_state(test, "attached", "first");
 	KUNIT_EXPECT_EQ(test, seen.exits, 0);
 }
 
@@ -185,7 +186,7 @@ static bool turned_off(void)
 static void off_refuses(struct kunit *test)
 {
 	kunit_activate_static_stub(test, memsec_off, turned_off);
-	EXPECT_STATE(test, "off", "");
+	expect_state(test, "off", "");
 	KUNIT_EXPECT_EQ(test, fake_attach(&holder, &first), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, seen.inits, 0);
 }
@@ -196,7 +197,7 @@ static void update_replaces(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, memsec_policy_update(&second, &first), 0);
 	holder.ops = &second;
 
-	EXPECT_STATE(test, "attached", "second");
+	expect_state(test, "attached", "second");
 	KUNIT_EXPECT_PTR_EQ(test, seen.during_init, &first);
 	KUNIT_EXPECT_PTR_EQ(test, seen.during_exit, &second);
 	KUNIT_EXPECT_EQ(test, seen.inits, 2);
@@ -213,7 +214,7 @@ static void update_needs_the_attached_one(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
 	KUNIT_EXPECT_EQ(test, memsec_policy_update(&bare, &second), -ENOLINK);
 	KUNIT_EXPECT_EQ(test, memsec_policy_update(&first, &first), -EEXIST);
-	EXPECT_STATE(test, "attached", "first");
+	expect_state(test, "attached", "first");
 	KUNIT_EXPECT_EQ(test, seen.inits, 1);
 	KUNIT_EXPECT_EQ(test, seen.exits, 0);
 }
@@ -223,7 +224,7 @@ static void detach_needs_the_holder(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
 	memsec_policy_detach(&first, &other);
 	memsec_policy_detach(&second, &holder);
-	EXPECT_STATE(test, "attached", "first");
+	expect_state(test, "attached", "first");
 	KUNIT_EXPECT_EQ(test, seen.exits, 0);
 }
 
@@ -313,7 +314,7 @@ static void fuse_stands_the_limit(struct kunit *test)
 		bad_answers(1);
 		clock->now += NSEC_PER_SEC / 8;
 	}
-	EXPECT_STATE(test, "attached", "first");
+	expect_state(test, "attached", "first");
 }
 
 static void fuse_blows_over_the_limit(struct kunit *test)
@@ -321,17 +322,17 @@ static void fuse_blows_over_the_limit(struct kunit *test)
 	memsec_fuse_limit.value = 10;
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
 	bad_answers(10);
-	EXPECT_STATE(test, "attached", "first");
+	expect_state(test, "attached", "first");
 	bad_answers(1);
-	EXPECT_STATE(test, "fused", "");
+	expect_state(test, "fused", "");
 
 	wait_for_completion(&holder.dropped);
-	EXPECT_STATE(test, "fused", "");
+	expect_state(test, "fused", "");
 	KUNIT_EXPECT_FALSE(test, memsec_attached());
 	KUNIT_EXPECT_EQ(test, seen.exits, 1);
 
 	KUNIT_EXPECT_EQ(test, fake_attach(&other, &second), 0);
-	EXPECT_STATE(test, "attached", "second");
+	expect_state(test, "attached", "second");
 }
 
 /* A second has no fixed beginning: eleven answers in any one are too many. */
@@ -348,9 +349,9 @@ static void fuse_second_slides(struct kunit *test)
 		bad_answers(6);
 		clock->now += 999 * NSEC_PER_MSEC;
 		bad_answers(4);
-		EXPECT_STATE(test, "attached", "first");
+		expect_state(test, "attached", "first");
 		bad_answers(1);
-		EXPECT_STATE(test, "fused", "");
+		expect_state(test, "fused", "");
 		wait_for_completion(&holder.dropped);
 	}
 }
@@ -360,9 +361,9 @@ static void fuse_limit_zero(struct kunit *test)
 	memsec_fuse_limit.value = 0;
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
 	KUNIT_EXPECT_EQ(test, answer(1, true), 1);
-	EXPECT_STATE(test, "attached", "first");
+	expect_state(test, "attached", "first");
 	bad_answers(1);
-	EXPECT_STATE(test, "fused", "");
+	expect_state(test, "fused", "");
 	wait_for_completion(&holder.dropped);
 }
 
@@ -378,7 +379,7 @@ static void blown_policy_waits_for_its_end(struct kunit *test)
 
 	/* The fuse has asked its holder to let go, and that takes a while. */
 	KUNIT_EXPECT_NULL(test, asked_now());
-	EXPECT_STATE(test, "fused", "");
+	expect_state(test, "fused", "");
 	KUNIT_EXPECT_EQ(test, memsec_policy_update(&second, &first), -ENOLINK);
 	KUNIT_EXPECT_EQ(test, fake_attach(&other, &second), -EBUSY);
 	KUNIT_EXPECT_EQ(test, seen.inits, 1);
@@ -401,16 +402,16 @@ static void late_fuse_spares_the_next(struct kunit *test)
 
 	/* Before it lets go for the fuse it lets go by itself. */
 	fake_detach(&holder);
-	EXPECT_STATE(test, "fused", "");
+	expect_state(test, "fused", "");
 	KUNIT_ASSERT_EQ(test, fake_attach(&other, &second), 0);
 	complete(&gate);
 	wait_for_completion(&holder.dropped);
-	EXPECT_STATE(test, "attached", "second");
+	expect_state(test, "attached", "second");
 
 	/* And work that was late to start. */
 	memsec_fuse_work(NULL);
 	KUNIT_EXPECT_FALSE(test, completion_done(&other.entered));
-	EXPECT_STATE(test, "attached", "second");
+	expect_state(test, "attached", "second");
 }
 
 static void fuse_leaves_a_dying_holder_alone(struct kunit *test)
@@ -424,7 +425,7 @@ static void fuse_leaves_a_dying_holder_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen.exits, 0);
 
 	fake_detach(&holder);
-	EXPECT_STATE(test, "fused", "");
+	expect_state(test, "fused", "");
 	KUNIT_EXPECT_EQ(test, seen.exits, 1);
 }
 
@@ -471,4 +472,5 @@ static struct kunit_suite policy_test_suite = {
 	.exit = policy_test_exit,
 	.test_cases = policy_test_cases,
 };
+
 kunit_test_suite(policy_test_suite);
