@@ -38,7 +38,7 @@ INSTALL_DATA ?= $(INSTALL) -m 644
 .SECONDARY:
 
 # The goals below need no compiler, and must not install one.
-ifneq ($(filter-out help clean kernel linux,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean kernel kernel-kunit linux,$(or $(MAKECMDGOALS),all)),)
 include $(B)/config.mk
 endif
 

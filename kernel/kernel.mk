@@ -2,13 +2,15 @@
 #
 # The kernel, and libbpf and bpftool from its source where the system's are too old.
 
-KERNEL := $(B)/kernel/$(CONFIG).bzImage
-
-.PHONY: kernel linux
+.PHONY: kernel kernel-kunit linux
 
 ## kernel: the patched kernel, build/kernel/CONFIG.bzImage
 kernel: $(B)/packages/kernel
 	$(Q)kernel/scripts/build $(CONFIG) $(CACHE)
+
+# User-mode Linux with the KUnit tests, build/kernel/kunit.linux.
+kernel-kunit: $(B)/packages/kernel
+	$(Q)kernel/scripts/build kunit $(CACHE)
 
 # The unpacked, patched source alone, for what is built from its tools/.
 linux: $(B)/packages/kernel
