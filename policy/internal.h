@@ -22,7 +22,10 @@ char *text_escape(const char *text);
 /* "a, b or c". To be freed. NULL without memory. */
 char *text_enumerate(char *const *words, const char *conjunction);
 
-/* Edits (insert, delete, replace, swap neighbours) between two words; case and '-' for '_' do not count. */
+/*
+ * Edits (insert, delete, replace, swap neighbours) between word A and the known word B; case and '-' for
+ * '_' do not count.
+ */
 unsigned word_distance(const char *a, size_t n_a, const char *b, size_t n_b);
 
 /* Is DISTANCE small enough to take the one word for a misspelling of the other, of length N? */

@@ -8,7 +8,7 @@
 /* Bytes of a text that a message quotes. */
 #define QUOTE_MAX 48
 
-/* Words longer than this are near to nothing. */
+/* No known word is longer. */
 #define WORD_MAX 64
 
 static bool is_printable(char c) {
@@ -87,7 +87,7 @@ unsigned word_distance(const char *a, size_t n_a, const char *b, size_t n_b) {
         /* The last three rows of the table of distances between the first i of A and the first j of B. */
         unsigned rows[3][WORD_MAX + 1];
 
-        if (n_a > WORD_MAX || n_b > WORD_MAX)
+        if (n_b > WORD_MAX)
                 return UINT_MAX;
 
         for (size_t j = 0; j <= n_b; j++)

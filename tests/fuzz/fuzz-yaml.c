@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 /*
- * Any bytes as a policy file: either they are refused, with errors that can be shown, or they leave a model in
- * range, which written out and read again is the same model.
+ * Any bytes as a policy file: either they are refused, with errors that can be shown, or they leave a
+ * model in range, which written out and read again is the same model.
  */
 
 #include <inttypes.h>

@@ -335,9 +335,12 @@ static void test_read_file(void **state) {
         assert_int_equal(policy_model_new(&model), 0);
         assert_int_equal(policy_model_read_file(model, full, &errors), -ENOENT);
         assert_int_equal(policy_model_read_file(model, "/dev/null", &errors), -EBADMSG);
+        /* A regular file of ours, of which the first bytes can never be read. */
+        assert_int_equal(policy_model_read_file(model, "/proc/self/mem", &errors), -EIO);
 
         assert_true(asprintf(&expected, "%s: cannot be opened: No such file or directory\n"
-                             "/dev/null: expected a regular file, found a device", full) > 0);
+                             "/dev/null: expected a regular file, found a device\n"
+                             "/proc/self/mem: cannot be read: Input/output error", full) > 0);
         assert_int_equal(policy_errors_format(&errors, &text), 0);
         assert_string_equal(text, expected);
 

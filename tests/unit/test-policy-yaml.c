@@ -133,6 +133,7 @@ static const Bad bad[] = {
           "3:3: teardown: expected a key, found '<<', which YAML reads as a merge key" },
         { "key in other scripts", "version: 1\n\xd0\xb4: 1\n", 0, "2:1: " TOP_KEY "'\\xd0\\xb4'" },
         { "terminal control in a key", "version: 1\n\"\\e[2J\": 1\n", 0, "2:1: " TOP_KEY "'\\x1b[2J'" },
+        { "DEL in a key", "version: 1\n\"\\x7f\": 1\n", 0, "2:1: " TOP_KEY "'\\x7f'" },
 
         /* numbers */
         BAD_BATCH("yes", "yes", "'yes'" BOOLEAN),
@@ -231,6 +232,8 @@ static const Bad bad[] = {
           "1:1: expected a mapping that begins with 'version: 1', found 'fixed'" },
         { "null at the top", "~\n", 0,
           "1:1: expected a mapping that begins with 'version: 1', found '~'" NOTHING },
+        { "quotes at the top", "''\n", 0,
+          "1:1: expected a mapping that begins with 'version: 1', found nothing" },
         { "anchor at the top", "&a\nversion: 1\n", 0,
           "1:1: expected a mapping that begins with 'version: 1', found the anchor '&a'" },
         { "two documents", "version: 1\n---\nversion: 1\n", 0, "2:1: expected one document, found another" },
