@@ -60,6 +60,7 @@ char *libbpf_log_end(void) {
         if (!text || !*text)
                 return NULL;
 
+        text_make_printable(text);
         tail = last_lines(text, JOURNAL_LINES);
         log_error("%s", tail);
         return strdup(last_lines(tail, ERROR_LINES));

@@ -90,6 +90,12 @@ void log_config_error(const PolicyError *error) {
         log_send(LOG_ERR, message ?: "Out of memory.", file, line);
 }
 
+void text_make_printable(char *text) {
+        for (char *p = text; *p; p++)
+                if (*p != '\n' && (*p < ' ' || *p > '~'))
+                        *p = *p == '\t' ? ' ' : '?';
+}
+
 int error_set(char **ret, int error, const char *format, ...) {
         va_list ap;
 

@@ -48,8 +48,25 @@ static int property_get_error(sd_bus *bus, const char *path, const char *interfa
 static int property_get_files(sd_bus *bus, const char *path, const char *interface, const char *property,
                               sd_bus_message *reply, void *userdata, sd_bus_error *error) {
         Manager *m = userdata;
+        int r;
 
-        return sd_bus_message_append_strv(reply, m->status.files);
+        r = sd_bus_message_open_container(reply, 'a', "s");
+        if (r < 0)
+                return r;
+
+        for (char **file = m->status.files; file && *file; file++) {
+                _cleanup_free_ char *name = strdup(*file);
+
+                if (!name)
+                        return -ENOMEM;
+
+                text_make_printable(name);
+                r = sd_bus_message_append(reply, "s", name);
+                if (r < 0)
+                        return r;
+        }
+
+        return sd_bus_message_close_container(reply);
 }
 
 static int property_get_version(sd_bus *bus, const char *path, const char *interface, const char *property,

@@ -169,7 +169,10 @@ static int manager_put_params(Manager *m, const struct memsec_params *params, sd
         return r;
 }
 
-/* Make MODEL, read from FILES, that in force. Owns both from then on, but not on failure. */
+/*
+ * Make MODEL that in force, and FILES, which may be those already in force, where it is from. Owns both from
+ * then on, but not on failure.
+ */
 static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_error *error) {
         _cleanup_free_ char *path = NULL;
         int r = 0;
