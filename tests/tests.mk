@@ -38,7 +38,8 @@ check-kunit: kernel kernel-kunit
 
 ## check-vm: memsecd under systemd over the kernel, all in the VM
 check-vm: kernel image
-	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 1800
+	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 1800; result=$$?; \
+	tests/tap-run vm-icount $(VM_RUN) --icount --tests hostile-hold && exit $$result
 
 # TESTS=GLOB: which of the VM's tests.
 TESTS ?= *
