@@ -117,9 +117,9 @@ static u64 pages_that_fit(const struct memsec_teardown *td, u64 now)
 }
 
 /* At least one page: a teardown has to come to its end. */
-static void start_chunk(struct memsec_teardown *td, u64 now)
+static void start_chunk(struct memsec_teardown *td, u64 pages, u64 now)
 {
-	td->chunk = clamp(pages_that_fit(td, now), 1, td->budget);
+	td->chunk = clamp(pages, 1, td->budget);
 	td->budget -= td->chunk;
 	td->left = td->chunk;
 	td->chunk_ns = now;
@@ -140,7 +140,7 @@ static void start_batch(struct memsec_teardown *td, bool resched)
 	td->lock_ns = now;
 	if (resched)
 		td->cpu_ns = now;
-	start_chunk(td, now);
+	start_chunk(td, pages_that_fit(td, now), now);
 }
 
 static bool answer_is_valid(u64 answer)
@@ -291,6 +291,8 @@ void memsec_teardown_ask_first(struct memsec_teardown *td)
  */
 bool memsec_teardown_chunk_end(struct memsec_teardown *td)
 {
+	u64 pages;
+
 	if (!td->policed)
 		return true;
 
@@ -298,11 +300,15 @@ bool memsec_teardown_chunk_end(struct memsec_teardown *td)
 	if (!td->budget)
 		return true;
 
-	td->out_of_time = !pages_that_fit(td, td->now_ns);
-	if (!td->out_of_time)
-		start_chunk(td, td->now_ns);
+	pages = pages_that_fit(td, td->now_ns);
+	if (!pages) {
+		td->out_of_time = true;
+		return true;
+	}
 
-	return td->out_of_time;
+	start_chunk(td, pages, td->now_ns);
+
+	return false;
 }
 
 /**
@@ -316,24 +322,21 @@ bool memsec_teardown_chunk_end(struct memsec_teardown *td)
  */
 void memsec_teardown_ask_next(struct memsec_teardown *td)
 {
-	u64 held_ns = 0;
+	bool policed = td->policed;
+	bool forced = policed && td->out_of_time;
+	u64 held_ns;
 	bool resched;
-	bool forced;
 	u64 flags;
 	u64 now;
 
 	settle(td);
-	if (td->policed) {
-		now = td->now_ns;
-		held_ns = now - td->lock_ns;
-	} else {
-		now = memsec_clock_ns();
-	}
-	forced = td->policed && td->out_of_time;
 	td->out_of_time = false;
+	now = policed ? td->now_ns : memsec_clock_ns();
+	held_ns = policed ? now - td->lock_ns : 0;
 
 	flags = ask(td, held_ns, now);
-	resched = !(flags & MEMSEC_TEARDOWN_NO_RESCHED) ||
+	/* How long the CPU was kept is known only after a policy's batch. */
+	resched = !(flags & MEMSEC_TEARDOWN_NO_RESCHED) || !policed ||
 		  !pages_that_fit(td, now);
 	if (td->questions)
 		note_break(td, held_ns, forced, resched);
