@@ -172,6 +172,26 @@ bool policy_was_dropped(const Policy *p, int timeout_ms) {
         return poll(&pfd, 1, timeout_ms) == 1 && pfd.revents & POLLHUP;
 }
 
+int policy_set_params(Policy *p, uint64_t cgroup_id, const struct memsec_params *params) {
+        const uint32_t first = 0;
+        int outer, inner, r;
+
+        outer = bpf_object__find_map_fd_by_name(p->object, "memsec_params");
+        if (outer < 0)
+                return outer;
+
+        inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "test_params", sizeof(first), sizeof(*params), 1, NULL);
+        if (inner < 0)
+                return inner;
+
+        r = bpf_map_update_elem(inner, &first, params, BPF_ANY);
+        if (r >= 0)
+                r = bpf_map_update_elem(outer, &cgroup_id, &inner, BPF_ANY);
+
+        (void) close(inner);
+        return r;
+}
+
 uint64_t policy_calls(const Policy *p, PolicyCallback callback) {
         uint32_t key = callback;
         uint64_t calls;

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <linux/types.h>
+
+#include "memsec_params.h"
 
 typedef struct Policy Policy;
 
@@ -45,6 +48,9 @@ int policy_run(const char *name, Policy **ret);
 
 /* Whether the kernel detached the policy, waiting for it up to TIMEOUT_MS. */
 bool policy_was_dropped(const Policy *p, int timeout_ms);
+
+/* The numbers of CGROUP_ID, 0 for everyone, as memsecd hands them over. */
+int policy_set_params(Policy *p, uint64_t cgroup_id, const struct memsec_params *params);
 
 /* How often CALLBACK was called, for policies that count. */
 uint64_t policy_calls(const Policy *p, PolicyCallback callback);
