@@ -34,6 +34,29 @@ static void check_errors(const PolicyErrors *errors) {
                 CHECK((*p >= ' ' && *p <= '~') || *p == '\n');
 }
 
+/* Writes what is below PATH, which is DEPTH mappings deep. */
+static void write_group(FILE *f, const PolicyModel *model, const char *path, int depth) {
+        _cleanup_strv_free_ char **names = NULL;
+
+        CHECK(key_spec_children(path, &names) == 0);
+        STRV_FOREACH(name, names) {
+                _cleanup_free_ char *below = NULL, *value = NULL;
+                const KeySpec *spec;
+
+                CHECK(asprintf(&below, "%s%s%s", path, *path ? "." : "", *name) > 0);
+                fprintf(f, "%*s%s:", 2 * depth, "", *name);
+
+                spec = key_spec_find(below);
+                if (spec) {
+                        CHECK(value_format(spec, key_spec_get(spec, &model->params), &value) == 0);
+                        fprintf(f, " %s\n", value);
+                } else {
+                        fputc('\n', f);
+                        write_group(f, model, below, depth + 1);
+                }
+        }
+}
+
 /* MODEL as a file that sets everything. To be freed. */
 static char *write_model(const PolicyModel *model) {
         char *text;
@@ -42,15 +65,8 @@ static char *write_model(const PolicyModel *model) {
 
         f = open_memstream(&text, &size);
         CHECK(f);
-        fprintf(f, "version: 1\npolicy: '%s'\nteardown:\n", model->policy);
-        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
-                const char *name = startswith(spec->path, "teardown.");
-                _cleanup_free_ char *value = NULL;
-
-                CHECK(name);
-                CHECK(value_format(spec, key_spec_get(spec, &model->params), &value) == 0);
-                fprintf(f, "  %s: %s\n", name, value);
-        }
+        fprintf(f, "version: 1\npolicy: '%s'\n", model->policy);
+        write_group(f, model, "", 0);
         CHECK(fclose(f) == 0);
 
         return text;
