@@ -6,17 +6,15 @@ include tests/unit/unit.mk
 include tests/bus/bus.mk
 include tests/integration/integration.mk
 include tests/demo/demo.mk
+include tests/lint.mk
 include tests/vm/vm.mk
 -include $(wildcard tests/bench/*.mk tests/fuzz/*.mk)
 
 .PHONY: check check-unit check-bus check-kunit check-vm
 
-# All parts, also after one that failed; the total judges.
 ## check: all tests; ends with "N passed, N failed"
 check:
-	$(Q)rm -rf $(B)/tap
-	+$(Q)$(MAKE) --no-print-directory -k check-lint check-unit check-bus check-kunit check-vm || result=$$?; \
-		tests/tap-total && exit $${result:-0}
+	+$(Q)tests/check lint unit bus kunit vm
 
 ## check-unit: parts of the policy reader and the daemon, with sanitizers
 check-unit: $(B)/packages/test $(UNIT_PROGRAMS)
