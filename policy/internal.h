@@ -37,6 +37,10 @@ const char *word_nearest(const char *word, char *const *words);
 /* What policy_name_check() expects. */
 #define POLICY_NAME_EXPECTED "a built-in policy (a-z, 0-9, '_' and '-') or an absolute path of a .bpf.o file"
 
+static inline bool ascii_is_printable(char c) {
+        return c >= ' ' && c <= '~';
+}
+
 /* Is C a byte of a UTF-8 character other than its first? */
 static inline bool utf8_is_continuation(char c) {
         return (c & 0xc0) == 0x80;

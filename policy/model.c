@@ -46,9 +46,10 @@ static const char *path_trap(const char *path) {
                 return ", which is not a " POLICY_SUFFIX " file";
         if (strlen(path) >= PATH_MAX)
                 return ", which is too long";
+        /* It is shown on terminals, in logs and on the bus, and must not be able to look like another. */
         for (const char *p = path; *p; p++)
-                if ((unsigned char) *p < ' ' || *p == 0x7f)
-                        return ", which has control characters";
+                if (!ascii_is_printable(*p))
+                        return ", which has characters that are not printable ASCII";
 
         for (const char *p = path; *p; p += strcspn(p, "/")) {
                 size_t n = strcspn(++p, "/");

@@ -11,14 +11,10 @@
 /* No known word is longer. */
 #define WORD_MAX 64
 
-static bool is_printable(char c) {
-        return c >= ' ' && c <= '~';
-}
-
 /* Writes the first N bytes of TEXT, escaped, and returns where they end. */
 static char *escape_into(char *out, const char *text, size_t n) {
         for (size_t i = 0; i < n; i++)
-                if (is_printable(text[i]))
+                if (ascii_is_printable(text[i]))
                         *out++ = text[i];
                 else
                         out += sprintf(out, "\\x%02x", (unsigned char) text[i]);

@@ -205,7 +205,11 @@ static const Bad bad[] = {
         BAD_POLICY("path with two slashes", "/opt//a.bpf.o",
                    "'/opt//a.bpf.o', which has an empty, '.' or '..' part"),
         BAD_POLICY("path with a newline", "\"/opt/\\n.bpf.o\"",
-                   "'/opt/\\x0a.bpf.o', which has control characters"),
+                   "'/opt/\\x0a.bpf.o', which has characters that are not printable ASCII"),
+        BAD_POLICY("path with a line separator", "\"/\\u2028.bpf.o\"",
+                   "'/\\xe2\\x80\\xa8.bpf.o', which has characters that are not printable ASCII"),
+        BAD_POLICY("path with a DEL", "\"/\\x7f.bpf.o\"",
+                   "'/\\x7f.bpf.o', which has characters that are not printable ASCII"),
         BAD_POLICY("mapping for a name", "{name: fixed}", "a mapping"),
 
         /* structure */
