@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/string.h>
 
-#include "sgx.h"
+#include "sgx_model.h"
 
 /* Sizes of PAGEINFO and SECINFO are their alignments as well. */
 #define PAGEINFO_ALIGN		sizeof(struct sgx_pageinfo)

@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/string.h>
 
-#include "sgx.h"
+#include "sgx_model.h"
 
 static bool enclave_initialized(struct sgx_epc *epc,
 				const struct sgx_epcm *secs)

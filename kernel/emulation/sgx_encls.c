@@ -12,7 +12,7 @@
 
 #include "../memsec/internal.h"
 #include "emulation.h"
-#include "sgx.h"
+#include "sgx_model.h"
 
 #define NR_LEAVES	(EMODT + 1)
 #define MAX_COST_NS	1000000

@@ -5,7 +5,7 @@
 #include <linux/mm.h>
 #include <linux/string.h>
 
-#include "sgx.h"
+#include "sgx_model.h"
 
 /**
  * sgx_epcm_find() - Find the entry of an EPC page

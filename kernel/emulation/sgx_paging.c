@@ -12,7 +12,7 @@
 #include <linux/mm.h>
 #include <linux/string.h>
 
-#include "sgx.h"
+#include "sgx_model.h"
 
 #define PCMD_ALIGN	sizeof(struct sgx_pcmd)
 

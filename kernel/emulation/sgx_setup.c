@@ -17,7 +17,7 @@
 #include <asm/sgx.h>
 
 #include "emulation.h"
-#include "sgx.h"
+#include "sgx_model.h"
 
 /* The driver keeps 64 pages free; with less than this nothing useful fits. */
 #define MIN_SIZE	SZ_1M
