@@ -114,7 +114,7 @@ static bool strv_equal(char *const *a, char *const *b) {
 
 static int announce_manager(Manager *m) {
         const Status *now = &m->status, *told = &m->told;
-        const char *changed[5];
+        const char *changed[5] = {};
         size_t n = 0;
 
         if (now->state != told->state)
@@ -125,10 +125,8 @@ static int announce_manager(Manager *m) {
                 changed[n++] = "Error";
         if (!strv_equal(now->files, told->files))
                 changed[n++] = "Files";
-        if (n == 0)
-                return 0;
 
-        changed[n] = NULL;
+        /* Of an empty list nothing is said. */
         return sd_bus_emit_properties_changed_strv(m->bus, BUS_PATH, MANAGER_INTERFACE, (char **) changed);
 }
 

@@ -228,9 +228,8 @@ static int announce_object(Manager *m, size_t i) {
                     key_spec_get(key_specs + k, &m->status.model->params) !=
                     key_spec_get(key_specs + k, &m->told.model->params))
                         changed[n++] = key_specs[k].bus_name;
-        if (n == 0)
-                return 0;
 
+        /* Of an empty list nothing is said. */
         return sd_bus_emit_properties_changed_strv(m->bus, mechanisms[i].path, mechanisms[i].interface,
                                                    (char **) changed);
 }
