@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memsecd and the fuse: when the kernel detaches a policy, memsecd says so at once and attaches it again only
- * when asked for.
+ * memsecd and the fuse: when the kernel detaches a policy, memsecd says so at once and attaches it again
+ * only when asked for.
  */
 
 #include <stdlib.h>
@@ -58,8 +58,8 @@ static void is_property(sd_bus *bus, const char *name, const char *expected, con
 }
 
 static void set_policy(sd_bus *bus, const char *policy) {
-        if (sd_bus_set_property(bus, "org.memsec1", "/org/memsec1", "org.memsec1.Manager", "Policy", NULL, "s",
-                                policy) < 0)
+        if (sd_bus_set_property(bus, "org.memsec1", "/org/memsec1", "org.memsec1.Manager", "Policy", NULL,
+                                "s", policy) < 0)
                 tap_bail_out("cannot set the policy");
 }
 

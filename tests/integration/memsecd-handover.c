@@ -41,7 +41,8 @@ static const struct HandOver {
         {
                 .what = "the same for a policy that is no more: what runs runs on",
                 .saved = "POLICY=/etc/none.bpf.o\nMAP=4294967295\nteardown.batch=77\nEND=1\n",
-                .state = "attached", .policy = "/etc/none.bpf.o", .batch = 77, .attached = "one", .error = true,
+                .state = "attached", .policy = "/etc/none.bpf.o", .batch = 77, .attached = "one",
+                .error = true,
         },
         {
                 .what = "a damaged state: the files decide",
@@ -126,8 +127,8 @@ static char *property(sd_bus *bus, const char *name) {
         char *value;
 
         for (int i = 0; i < ANSWER_TIMEOUT_MS / 100; i++) {
-                if (sd_bus_get_property_string(bus, "org.memsec1", "/org/memsec1", "org.memsec1.Manager", name,
-                                               NULL, &value) >= 0)
+                if (sd_bus_get_property_string(bus, "org.memsec1", "/org/memsec1", "org.memsec1.Manager",
+                                               name, NULL, &value) >= 0)
                         return value;
                 usleep(100 * 1000);
         }
