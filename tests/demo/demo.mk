@@ -7,9 +7,10 @@ DEMO_FILES := $(filter-out %.c %.mk,$(wildcard tests/demo/*))
 
 .PHONY: demo install-demo
 
+# Instructions are counted for time, so that what is shown does not depend on what else the host does.
 ## demo: from nothing to a policy that is tuned while enclaves are released
 demo: kernel image
-	$(Q)$(VM_RUN) --command /usr/lib/memsec/demo/demo --log $(B)/log/console-demo.log
+	$(Q)$(VM_RUN) --icount --command /usr/lib/memsec/demo/demo --log $(B)/log/console-demo.log
 
 $(B)/tests/demo/%: $(B)/obj/tests/demo/%.o $(TESTLIB)
 	$(Q)mkdir -p $(@D)
