@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 
 /*
- * What releasing an enclave costs by itself: under -icount shift=0 the nanoseconds it prints are instructions.
- * Nothing else may run beside it. Takes the page count, how often, and a policy object to attach, if any.
+ * What releasing an enclave costs by itself: under -icount shift=0 the ns it prints are instructions.
+ * Nothing else may run beside it. Takes the page count, how often, and a policy to attach, if any.
  */
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "attach.h"
 #include "enclave.h"
+#include "loader.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 
@@ -45,24 +46,31 @@ static int release_once(size_t n_pages) {
 }
 
 int main(int argc, char **argv) {
-        Policy *policy = NULL;
-        int r = 0, repeats;
+        _policy_cleanup_ Policy *policy = NULL;
         size_t n_pages;
+        int r, repeats;
 
         if (argc < 3 || argc > 4) {
-                fprintf(stderr, "release PAGES REPEATS [POLICY.bpf.o]\n");
+                fprintf(stderr, "release PAGES REPEATS [POLICY]\n");
                 return 2;
         }
 
         n_pages = strtoul(argv[1], NULL, 10);
         repeats = atoi(argv[2]);
 
-        if (argc == 4)
-                r = policy_attach(argv[3], NULL, &policy);
+        if (policy_alone() < 0)
+                return EXIT_FAILURE;
+        if (argc == 4) {
+                r = policy_run(argv[3], &policy);
+                if (r < 0) {
+                        fprintf(stderr, "release: %s: %s\n", argv[3], strerror(-r));
+                        return EXIT_FAILURE;
+                }
+        }
 
-        for (int i = 0; i < repeats && r >= 0; i++)
-                r = release_once(n_pages);
+        for (int i = 0; i < repeats; i++)
+                if (release_once(n_pages) < 0)
+                        return EXIT_FAILURE;
 
-        policy_detach(policy);
-        return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        return EXIT_SUCCESS;
 }

@@ -56,11 +56,20 @@ class Report:
             "raw": list(raw),
         })
 
-    def value(self, case, metric):
+    def find(self, case, metric):
         for row in self.rows:
             if row["case"] == case and row["metric"] == metric:
-                return row["value"]
-        raise BenchError(f"{self.name}: no {metric} of '{case}'")
+                return row
+        return None
+
+    def has(self, case, metric):
+        return self.find(case, metric) is not None
+
+    def value(self, case, metric):
+        row = self.find(case, metric)
+        if row is None:
+            raise BenchError(f"{self.name}: no {metric} of '{case}'")
+        return row["value"]
 
     def target(self, metric, case, goal, value, met):
         self.targets.append({"metric": metric, "case": case, "goal": goal, "value": value, "met": bool(met)})
@@ -131,7 +140,10 @@ class Panel:
 
 
 def draw(report, path, title, panels, groups):
-    """The picture, as SVG: a panel above the other, a cluster a group, a bar a mode. GROUPS: name -> label."""
+    """The picture, as SVG: panels one above the other, a cluster a group, a bar a mode.
+
+    GROUPS are those to show, each with its label.
+    """
     modes = []
     for group in groups:
         modes += [mode for mode in report.groups()[group] if mode not in modes]

@@ -3,9 +3,9 @@
 /*
  * The twin experiment: enclave A works while its twin B is released, over an EPC as large as one of them.
  *
- * A is built first and B after it, which evicts A. At one agreed moment B's process lets go of B, a little later
- * A's threads begin their touches, and a third task beside them wakes every millisecond on the CPU that tears B
- * down and notes how late it is. One line of key=value pairs on stdout says what came of it.
+ * A is built first and B after it, which evicts A. At one agreed moment B's process lets go of B, a little
+ * later A's threads begin their touches, and a third task beside them wakes every millisecond on the CPU
+ * that tears B down, and notes how late it is. One line of key=value pairs on stdout says what came of it.
  *
  * The costs of the modelled instructions apply from that moment on only: building the enclaves is free.
  */
@@ -24,8 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach.h"
+#include <linux/types.h>
+
 #include "enclave.h"
+#include "loader.h"
+#include "memsec_params.h"
 #include "sysfs.h"
 
 #define PAGE_SIZE 4096UL
@@ -36,7 +39,7 @@
 #define MAX_THREADS 64U
 #define TEARDOWN_CPU 0
 
-/* The release begins on a multiple of this, so that it meets the timer tick at the same phase in every run. */
+/* The release begins on a multiple of this and a phase, so that it meets the timer tick as it is told to. */
 #define START_GRID_NS (100 * NSEC_PER_MSEC)
 
 /* A begins when the release is under way, as it does after a process that it started has exited. */
@@ -52,8 +55,10 @@ typedef struct Options {
         uint64_t touches;       /* by all threads together */
         uint64_t work;          /* turns of an empty loop after each touch */
         uint64_t resident;      /* pages of A loaded before the release */
+        uint64_t phase_us;      /* from a multiple of START_GRID_NS to the release */
+        bool keep;              /* B is not released before A is done */
         uint64_t eremove_ns, ewb_ns, eldu_ns;
-        const char *policy;     /* object to attach, NULL for none */
+        const char *policy;     /* to attach, NULL for none */
         uint64_t batch, max_hold_us; /* 0: the policy's own */
 } Options;
 
@@ -91,6 +96,12 @@ static const struct {
 };
 
 #define N_COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+typedef struct Result {
+        uint64_t start_ns, a_end_ns, b_end_ns;
+        uint64_t longest_hold_ns;
+        uint64_t before[N_COUNTERS], after[N_COUNTERS];
+} Result;
 
 static int log_errno(int error, const char *what) {
         fprintf(stderr, "twin: %s: %s\n", what, strerror(error));
@@ -194,8 +205,8 @@ static int receive_u64(int fd, uint64_t *ret) {
 }
 
 /*
- * B's process: build B when asked, let go of it when told. B stays unmapped, since with a mapping the release
- * would begin a grace period after close() and not with it.
+ * B's process: build B when asked, let go of it when told. B stays unmapped, since with a mapping the
+ * release would begin a grace period after close() and not with it.
  */
 static int twin_run(const Options *o, int fd) {
         _enclave_cleanup_ Enclave *b = NULL;
@@ -229,6 +240,12 @@ static int twin_run(const Options *o, int fd) {
                 return r;
 
         sleep_until(start_ns);
+        if (o->keep) {
+                r = receive_u64(fd, &start_ns);
+                if (r < 0)
+                        return r;
+        }
+
         b = enclave_free(b);
         return send_u64(fd, now_ns());
 }
@@ -278,7 +295,13 @@ static int read_counters(uint64_t values[static N_COUNTERS]) {
         return 0;
 }
 
-static int start_threads(const Options *o, const Enclave *a, uint64_t start_ns, Toucher *touchers, Sleeper *s) {
+static int start_threads(
+                const Options *o,
+                const Enclave *a,
+                uint64_t start_ns,
+                Toucher *touchers,
+                Sleeper *s) {
+
         int r;
 
         s->start_ns = start_ns;
@@ -303,61 +326,86 @@ static int start_threads(const Options *o, const Enclave *a, uint64_t start_ns, 
         return 0;
 }
 
-static uint64_t join_threads(const Options *o, Toucher *touchers, Sleeper *s) {
-        uint64_t end_ns = 0;
-
+/* When the last of them was done. */
+static uint64_t join_touchers(const Options *o, Toucher *touchers, uint64_t end_ns) {
         for (unsigned i = 0; i < o->threads; i++) {
                 (void) pthread_join(touchers[i].thread, NULL);
                 if (touchers[i].end_ns > end_ns)
                         end_ns = touchers[i].end_ns;
         }
 
-        s->stop = true;
-        (void) pthread_join(s->thread, NULL);
         return end_ns;
 }
 
-/* Both enclaves stand when this begins; FD leads to B's process. */
-static int measure(const Options *o, const Enclave *a, int fd, Sleeper *sleeper) {
-        uint64_t before[N_COUNTERS], after[N_COUNTERS], start_ns, a_end_ns, b_end_ns, longest_hold_ns;
+static void join_sleeper(Sleeper *s) {
+        s->stop = true;
+        (void) pthread_join(s->thread, NULL);
+}
+
+static void print_result(const Result *result, const Sleeper *sleeper) {
+        printf("a_ns=%" PRIu64 " release_ns=%" PRIu64 " wait_ns=%" PRIu64 " longest_hold_ns=%" PRIu64,
+               result->a_end_ns - result->start_ns, result->b_end_ns - result->start_ns,
+               sleeper_longest_wait(sleeper, result->b_end_ns), result->longest_hold_ns);
+        for (size_t i = 0; i < N_COUNTERS; i++)
+                printf(" %s=%" PRIu64, counters[i].key, result->after[i] - result->before[i]);
+        printf("\n");
+}
+
+/* From the release to the last touch. The enclaves stand; FD leads to B's process. */
+static int work_and_release(const Options *o, const Enclave *a, int fd, Sleeper *sleeper, Result *result) {
         Toucher touchers[MAX_THREADS];
+        int r;
+
+        result->start_ns = (now_ns() / START_GRID_NS + 2) * START_GRID_NS + o->phase_us * NSEC_PER_USEC;
+        r = start_threads(o, a, result->start_ns, touchers, sleeper);
+        if (r < 0)
+                return r;
+        r = send_u64(fd, result->start_ns);
+        if (r < 0)
+                return r;
+
+        result->a_end_ns = join_touchers(o, touchers, result->start_ns);
+        r = o->keep ? send_u64(fd, 0) : 0;
+        if (r < 0)
+                return r;
+
+        r = receive_u64(fd, &result->b_end_ns);
+        if (r < 0)
+                return r;
+        /* The sleeper is about waits while B was there, and then that ended with A. */
+        if (o->keep)
+                result->b_end_ns = result->a_end_ns;
+
+        join_sleeper(sleeper);
+        return 0;
+}
+
+static int measure(const Options *o, const Enclave *a, int fd, Sleeper *sleeper) {
+        Result result = {};
         int r;
 
         r = sysfs_write("teardown/longest_hold_ns", 0);
         if (r < 0)
                 return r;
-        r = read_counters(before);
+        r = read_counters(result.before);
         if (r < 0)
                 return r;
         r = set_costs(o->eremove_ns, o->ewb_ns, o->eldu_ns);
         if (r < 0)
                 return r;
 
-        start_ns = (now_ns() / START_GRID_NS + 2) * START_GRID_NS;
-        r = start_threads(o, a, start_ns, touchers, sleeper);
-        if (r < 0)
-                return r;
-        r = send_u64(fd, start_ns);
+        r = work_and_release(o, a, fd, sleeper, &result);
         if (r < 0)
                 return r;
 
-        a_end_ns = join_threads(o, touchers, sleeper);
-        r = receive_u64(fd, &b_end_ns);
+        r = read_counters(result.after);
+        if (r < 0)
+                return r;
+        r = sysfs_read("teardown/longest_hold_ns", &result.longest_hold_ns);
         if (r < 0)
                 return r;
 
-        r = read_counters(after);
-        if (r < 0)
-                return r;
-        r = sysfs_read("teardown/longest_hold_ns", &longest_hold_ns);
-        if (r < 0)
-                return r;
-
-        printf("a_ns=%" PRIu64 " release_ns=%" PRIu64 " wait_ns=%" PRIu64 " longest_hold_ns=%" PRIu64,
-               a_end_ns - start_ns, b_end_ns - start_ns, sleeper_longest_wait(sleeper, b_end_ns), longest_hold_ns);
-        for (size_t i = 0; i < N_COUNTERS; i++)
-                printf(" %s=%" PRIu64, counters[i].key, after[i] - before[i]);
-        printf("\n");
+        print_result(&result, sleeper);
         return 0;
 }
 
@@ -411,24 +459,31 @@ static int run_with_policy(const Options *o) {
         const struct memsec_params params = {
                 .teardown = { .batch = o->batch, .max_hold_ns = o->max_hold_us * NSEC_PER_USEC },
         };
-        Policy *policy = NULL;
+        _policy_cleanup_ Policy *policy = NULL;
         int r;
 
+        r = policy_alone();
+        if (r < 0)
+                return log_errno(-r, "another policy is attached");
+
         if (o->policy) {
-                r = policy_attach(o->policy, o->batch ? &params : NULL, &policy);
+                r = policy_load(o->policy, &policy);
+                if (r >= 0 && o->batch)
+                        r = policy_set_params(policy, 0, &params);
+                if (r >= 0)
+                        r = policy_attach(policy);
                 if (r < 0)
-                        return r;
+                        return log_errno(-r, o->policy);
         }
 
-        r = run(o);
-        policy_detach(policy);
-        return r;
+        return run(o);
 }
 
 static int usage(void) {
         fprintf(stderr,
                 "twin [-p PAGES] [-s SPAN] [-t THREADS] [-n TOUCHES] [-w WORK] [-r RESIDENT]\n"
-                "     [-R EREMOVE_NS] [-W EWB_NS] [-L ELDU_NS] [-P POLICY.bpf.o [-b BATCH -m MAX_HOLD_US]]\n");
+                "     [-o PHASE_US] [-k] [-R EREMOVE_NS] [-W EWB_NS] [-L ELDU_NS]\n"
+                "     [-P POLICY [-b BATCH -m MAX_HOLD_US]]\n");
         return -EINVAL;
 }
 
@@ -446,6 +501,8 @@ static uint64_t *number_option(Options *o, int c) {
                 return &o->work;
         case 'r':
                 return &o->resident;
+        case 'o':
+                return &o->phase_us;
         case 'R':
                 return &o->eremove_ns;
         case 'W':
@@ -464,14 +521,16 @@ static uint64_t *number_option(Options *o, int c) {
 static int parse_options(int argc, char **argv, Options *o) {
         int c;
 
-        while ((c = getopt(argc, argv, "p:s:t:n:w:r:R:W:L:P:b:m:")) != -1) {
+        while ((c = getopt(argc, argv, "p:s:t:n:w:r:o:kR:W:L:P:b:m:")) != -1) {
                 uint64_t *number = number_option(o, c);
                 char *end;
 
-                if (c == 'P') {
+                if (c == 'P')
                         o->policy = optarg;
+                if (c == 'k')
+                        o->keep = true;
+                if (c == 'P' || c == 'k')
                         continue;
-                }
                 if (!number)
                         return usage();
 
@@ -483,7 +542,7 @@ static int parse_options(int argc, char **argv, Options *o) {
         if (o->span == 0)
                 o->span = o->pages;
         if (optind != argc || o->pages == 0 || o->span > o->pages || o->resident > o->pages ||
-            o->threads == 0 || o->threads > MAX_THREADS || !o->batch != !o->max_hold_us)
+            o->threads > MAX_THREADS || !o->batch != !o->max_hold_us)
                 return usage();
 
         return 0;
