@@ -317,7 +317,8 @@ int enclave_check(const Enclave *e, size_t first, size_t n, uint64_t seed) {
                         if (found == expected)
                                 continue;
 
-                        fprintf(stderr, "enclave: page %zu, word %zu: expected %#" PRIx64 ", found %#" PRIx64 "\n",
+                        fprintf(stderr,
+                                "enclave: page %zu, word %zu: expected %#" PRIx64 ", found %#" PRIx64 "\n",
                                 page, i, expected, found);
                         return -EBADMSG;
                 }

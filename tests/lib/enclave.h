@@ -4,9 +4,9 @@
 /*
  * Enclaves for tests, benchmarks and the demo, through /dev/sgx_enclave.
  *
- * Over the modelled EPC nothing enters an enclave: its pages are read and written with plain loads and stores
- * through the mapping, which exercises the driver's fault, reclaim and reload paths. On SGX hardware such
- * accesses read as all ones, so enclave_check() works on the model only.
+ * Over the modelled EPC nothing enters an enclave: its pages are read and written with plain loads and
+ * stores through the mapping, which exercises the driver's fault, reclaim and reload paths. On SGX hardware
+ * such accesses read as all ones, so enclave_check() works on the model only.
  *
  * All functions that can fail return a negative errno and say on stderr what failed.
  */
