@@ -24,11 +24,13 @@ $(VM_BASE): .ci/packages tests/vm/base $(B)/packages/vm
 	$(Q)touch $@
 
 # Everything that install targets install, so that an edit makes a new image.
-VM_INSTALL := install install-bpf-hostile install-integration install-bpftool install-demo
+VM_INSTALL := install install-bpf-hostile install-integration install-selftests-sgx install-bpftool \
+	      install-demo
 
 $(VM_IMAGE): $(VM_BASE) tests/vm/image $(wildcard tests/vm/files/*) $(BPF_POLICIES) $(BPF_HOSTILE) \
 	     $(MEMSECD) $(MEMSECCTL) $(MAN_PAGES) $(BPFTOOL) $(INTEGRATION_PROGRAMS) $(INTEGRATION_FILES) \
-	     $(DEMO_PROGRAMS) $(DEMO_FILES) $(wildcard systemd/*) policy/default.yaml | $(B)/packages/test
+	     $(SELFTESTS_SGX_FILES) $(DEMO_PROGRAMS) $(DEMO_FILES) $(wildcard systemd/*) \
+	     policy/default.yaml | $(B)/packages/test
 	$(if $(Q),@echo '  IMAGE   $@')
 	+$(Q)$(VM_FAKEROOT) tests/vm/image $(VM_BASE) $@ $(VM_INSTALL)
 
