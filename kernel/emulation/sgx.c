@@ -18,10 +18,10 @@
 #define SECINFO_ALIGN		sizeof(struct sgx_secinfo)
 #define EINITTOKEN_ALIGN	512
 
-/* Bytes of a TCS that the debug leaves may reach, SDM 36.8. */
+/* Bytes of a TCS that the debug leaves may reach, SDM 37.8. */
 #define TCS_LIMIT		(PAGE_SIZE - SGX_TCS_RESERVED_SIZE)
 
-/* Constants that begin a SIGSTRUCT, SDM table 36-19. */
+/* Constants that begin a SIGSTRUCT, SDM 37.13. */
 static const u64 sigstruct_header1[2] = {
 	0x000000e100000006ULL, 0x0000000000010000ULL
 };
@@ -74,7 +74,7 @@ static bool secs_fields_valid(const struct sgx_secs *secs)
 }
 
 /**
- * sgx_model_ecreate() - ECREATE, SDM 39.3: make an EPC page a SECS
+ * sgx_model_ecreate() - ECREATE, SDM 40.3: make an EPC page a SECS
  * @epc: page cache
  * @pginfo: PAGEINFO with the source SECS and a SECINFO
  * @addr: EPC page
@@ -216,7 +216,7 @@ static int eadd_locked(struct sgx_epc *epc, const struct sgx_pageinfo *pginfo,
 }
 
 /**
- * sgx_model_eadd() - EADD, SDM 39.3: add a page to an uninitialized enclave
+ * sgx_model_eadd() - EADD, SDM 40.3: add a page to an uninitialized enclave
  * @epc: page cache
  * @pginfo: PAGEINFO with source page, SECINFO, SECS and linear address
  * @addr: EPC page
@@ -271,7 +271,7 @@ unlock_page:
 }
 
 /**
- * sgx_model_eextend() - EEXTEND, SDM 39.3: measure 256 bytes of a page
+ * sgx_model_eextend() - EEXTEND, SDM 40.3: measure 256 bytes of a page
  * @epc: page cache
  * @secs_addr: SECS of the enclave
  * @addr: first byte
@@ -345,7 +345,7 @@ static bool sigstruct_allows(const struct sgx_sigstruct_body *body,
 }
 
 /**
- * sgx_model_einit() - EINIT, SDM 39.3: end the build of an enclave
+ * sgx_model_einit() - EINIT, SDM 40.3: end the build of an enclave
  * @epc: page cache
  * @sig: SIGSTRUCT
  * @secs_addr: SECS of the enclave
@@ -405,7 +405,7 @@ unlock:
 }
 
 /**
- * sgx_model_eremove() - EREMOVE, SDM 39.3: make an EPC page unused
+ * sgx_model_eremove() - EREMOVE, SDM 40.3: make an EPC page unused
  * @epc: page cache
  * @addr: EPC page
  *
@@ -450,7 +450,7 @@ static int debug_check(struct sgx_epc *epc, const struct sgx_epcm *page)
 }
 
 /**
- * sgx_model_edbgrd() - EDBGRD, SDM 39.3: read 8 bytes of a debug enclave
+ * sgx_model_edbgrd() - EDBGRD, SDM 40.3: read 8 bytes of a debug enclave
  * @epc: page cache
  * @addr: address in the EPC
  * @data: what was read; of a version array only whether the slot is used
@@ -492,7 +492,7 @@ int sgx_model_edbgrd(struct sgx_epc *epc, void *addr, unsigned long *data)
 }
 
 /**
- * sgx_model_edbgwr() - EDBGWR, SDM 39.3: write 8 bytes of a debug enclave
+ * sgx_model_edbgwr() - EDBGWR, SDM 40.3: write 8 bytes of a debug enclave
  * @epc: page cache
  * @addr: address in the EPC; of a TCS only its flags
  * @data: what to write

@@ -36,7 +36,7 @@ static int eaug_locked(struct sgx_epc *epc, const struct sgx_pageinfo *pginfo,
 }
 
 /**
- * sgx_model_eaug() - EAUG, SDM 39.3: add a zeroed page to an enclave
+ * sgx_model_eaug() - EAUG, SDM 40.3: add a zeroed page to an enclave
  * @epc: page cache
  * @pginfo: PAGEINFO with SECS and linear address
  * @addr: EPC page
@@ -116,7 +116,7 @@ static int emodpr_locked(struct sgx_epc *epc, struct sgx_epcm *page, u64 perm)
 }
 
 /**
- * sgx_model_emodpr() - EMODPR, SDM 39.3: take permissions of a page away
+ * sgx_model_emodpr() - EMODPR, SDM 40.3: take permissions of a page away
  * @epc: page cache
  * @secinfo: SECINFO with the permissions that may stay
  * @addr: EPC page
@@ -167,7 +167,7 @@ static int emodt_locked(struct sgx_epc *epc, struct sgx_epcm *page, u64 type)
 }
 
 /**
- * sgx_model_emodt() - EMODT, SDM 39.3: change the type of a page
+ * sgx_model_emodt() - EMODT, SDM 40.3: change the type of a page
  * @epc: page cache
  * @secinfo: SECINFO with the new type, TCS or TRIM
  * @addr: EPC page

@@ -12,8 +12,9 @@
  * Software reads and writes EPC pages with ordinary loads and stores, which
  * hardware would turn into abort-page accesses.
  *
- * Section numbers in comments are those of the Intel SDM, volume 3D, edition
- * 325462-081; the leaves are described in alphabetical order in 39.3.
+ * Section numbers in comments are those of the Intel SDM, volume 3D, in the
+ * edition of May 2018 (325462-067). Later editions have the same sections in
+ * chapters of other numbers.
  */
 #ifndef _MM_MEMSEC_EMULATION_SGX_H
 #define _MM_MEMSEC_EMULATION_SGX_H
@@ -27,7 +28,7 @@
 #define SGX_MODEL_GP		((int)(SGX_ENCLS_FAULT_FLAG | X86_TRAP_GP))
 #define SGX_MODEL_PF		((int)(SGX_ENCLS_FAULT_FLAG | X86_TRAP_PF))
 
-/* Error codes that the driver has no name for, SDM table 39-4. */
+/* Error codes that the driver has no name for, SDM table 40-4. */
 enum sgx_model_error {
 	SGX_INVALID_SIG_STRUCT		= 1,
 	SGX_INVALID_ATTRIBUTE		= 2,
@@ -41,7 +42,7 @@ enum sgx_model_error {
 	SGX_PAGE_NOT_DEBUGGABLE		= 21,
 };
 
-/* SECINFO.FLAGS bits that only the CPU sets, SDM 36.11. */
+/* SECINFO.FLAGS bits that only the CPU sets, SDM 37.11. */
 #define SGX_MODEL_PENDING	BIT(3)
 #define SGX_MODEL_MODIFIED	BIT(4)
 #define SGX_MODEL_PR		BIT(5)
@@ -108,7 +109,7 @@ struct sgx_epc {
 };
 
 /**
- * struct sgx_model_secs - what the CPU keeps in a SECS page
+ * union sgx_model_secs - what the CPU keeps in a SECS page
  * @arch: the part that software gives to ECREATE
  * @words: all of the page; @words[SGX_MODEL_EID] is the enclave identifier
  */

@@ -77,7 +77,7 @@ static u64 secs_eid(struct sgx_epc *epc, const struct sgx_epcm *secs)
 }
 
 /**
- * sgx_model_epa() - EPA, SDM 39.3: make an EPC page an empty version array
+ * sgx_model_epa() - EPA, SDM 40.3: make an EPC page an empty version array
  * @epc: page cache
  * @type: must be SGX_PAGE_TYPE_VA
  * @addr: EPC page
@@ -125,7 +125,7 @@ static int eblock_locked(struct sgx_epcm *page)
 }
 
 /**
- * sgx_model_eblock() - EBLOCK, SDM 39.3: forbid new translations of a page
+ * sgx_model_eblock() - EBLOCK, SDM 40.3: forbid new translations of a page
  * @epc: page cache
  * @addr: EPC page
  *
@@ -154,7 +154,7 @@ int sgx_model_eblock(struct sgx_epc *epc, void *addr)
 }
 
 /**
- * sgx_model_etrack() - ETRACK, SDM 39.3: begin a tracking epoch
+ * sgx_model_etrack() - ETRACK, SDM 40.3: begin a tracking epoch
  * @epc: page cache
  * @secs_addr: SECS of the enclave
  *
@@ -273,7 +273,7 @@ static int ewb_locked(struct sgx_epc *epc, struct sgx_pageinfo *pginfo,
 }
 
 /**
- * sgx_model_ewb() - EWB, SDM 39.3: evict an EPC page to normal memory
+ * sgx_model_ewb() - EWB, SDM 40.3: evict an EPC page to normal memory
  * @epc: page cache
  * @pginfo: PAGEINFO with destination page and PCMD; its address is written
  * @addr: EPC page
@@ -365,7 +365,7 @@ static int eldu_with_owner(struct sgx_epc *epc,
 }
 
 /**
- * sgx_model_eldu() - ELDU, SDM 39.3: load an evicted page, unblocked
+ * sgx_model_eldu() - ELDU, SDM 40.3: load an evicted page, unblocked
  * @epc: page cache
  * @pginfo: PAGEINFO with source page, PCMD, SECS and linear address
  * @addr: EPC page
