@@ -101,7 +101,7 @@ int main(void) {
         set_params(p, 0, 1 << 20, FOREVER_NS);
         tap_is(release_enclave(), questions(1 << 20), "the largest one is possible");
         set_params(p, 0, 100, 1);
-        tap_is(release_enclave(), 1 + 1 + ALL_PAGES - FIRST_BATCH, "a hold too short for a page gives one page");
+        tap_is(release_enclave(), 1 + 1 + ALL_PAGES - FIRST_BATCH, "no time for a page gives one page");
 
         set_params(p, 0, 100, FOREVER_NS);
         set_params(p, cgroup, 50, FOREVER_NS);
