@@ -16,5 +16,5 @@ kernel-kunit: $(B)/packages/kernel
 linux: $(B)/packages/kernel
 	$(Q)kernel/scripts/source
 
-$(B)/libbpf/libbpf.a $(B)/libbpf/bpftool &: $(B)/packages/kernel kernel/scripts/bpf-tools
+$(B)/libbpf/libbpf.a $(B)/libbpf/bpftool &: kernel/scripts/bpf-tools | $(B)/packages/kernel
 	$(Q)kernel/scripts/bpf-tools $(CACHE)
