@@ -30,9 +30,8 @@ check-bus: $(B)/packages/test $(BUS_PROGRAMS) daemon bpf
 
 ## check-kunit: KUnit, natively in UML and in the VM's kernel
 check-kunit: kernel kernel-kunit
-	$(Q)tests/tap-run kunit/uml timeout 300 $(B)/kernel/kunit.linux mem=512M console=tty \
-		kunit_shutdown=halt $(KUNIT_OPTIONS); \
-	tests/tap-run kunit/$(CONFIG) $(VM_RUN) --kunit '*memsec*' --timeout 300
+	$(Q)tests/tap-run kunit/uml timeout 300 tests/kunit-uml '*memsec*'; result=$$?; \
+	tests/tap-run kunit/$(CONFIG) $(VM_RUN) --kunit '*memsec*' --timeout 300 && exit $$result
 
 ## check-vm: memsecd under systemd over the kernel, all in the VM
 check-vm: kernel image
