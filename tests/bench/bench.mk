@@ -6,8 +6,8 @@ BENCH_PROGRAMS := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 BENCH_FILES := tests/bench/teardown
 BENCH_INSTALLED := $(BENCH_PROGRAMS) $(BENCH_FILES)
 
-# What the patches for memsec change in the SGX driver.
-BENCH_SGX_PATCHES := $(wildcard kernel/patches/000?-x86-sgx-*.patch)
+# What makes the SGX driver ask memsec.
+BENCH_HOOK_PATCHES := $(wildcard kernel/patches/000?-x86-sgx-Ask-memsec-*.patch)
 
 # They are in the image of the VM.
 VM_INSTALL += install-bench
@@ -26,7 +26,7 @@ bench-vm = kernel/scripts/progress BENCH 0 $3 $(B)/bench/teardown-$1.log \
 ## bench-teardown: an enclave at work while its twin is released, and the cost of the hooks
 bench-teardown: kernel image $(B)/packages/bench
 	$(Q)mkdir -p $(B)/bench
-	$(Q)tests/bench/unpatched-kernel $(CACHE) $(BENCH_SGX_PATCHES)
+	$(Q)tests/bench/unpatched-kernel $(CACHE) $(BENCH_HOOK_PATCHES)
 	$(Q)$(call bench-vm,hooks,$(CONFIG),60,--icount)
 	$(Q)$(call bench-vm,unpatched,unpatched,60,--icount)
 	$(Q)$(call bench-vm,one-cpu,$(CONFIG),900,--icount)
