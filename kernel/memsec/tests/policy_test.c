@@ -63,12 +63,14 @@ static const struct memsec_ops bare = {
 
 static struct fake_holder holder;
 static struct fake_holder other;
+static DECLARE_COMPLETION(gate);
 
 static int policy_test_init(struct kunit *test)
 {
 	memset(&seen, 0, sizeof(seen));
 	fake_holder_init(&holder);
 	fake_holder_init(&other);
+	reinit_completion(&gate);
 	fake_clock_start(test);
 
 	return 0;
@@ -298,6 +300,13 @@ static void clamp_replaces_and_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_read(test, mech, "clamped") - clamped, 2);
 }
 
+/* For work to come that far. A test that waits in vain fails. */
+static void await(struct kunit *test, struct completion *completion)
+{
+	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(completion, 30 * HZ),
+			0);
+}
+
 static void fuse_stands_the_limit(struct kunit *test)
 {
 	struct fake_clock *clock = test->priv;
@@ -326,7 +335,7 @@ static void fuse_blows_over_the_limit(struct kunit *test)
 	bad_answers(1);
 	expect_state(test, "fused", "");
 
-	wait_for_completion(&holder.dropped);
+	await(test, &holder.dropped);
 	expect_state(test, "fused", "");
 	KUNIT_EXPECT_FALSE(test, memsec_attached());
 	KUNIT_EXPECT_EQ(test, seen.exits, 1);
@@ -352,7 +361,7 @@ static void fuse_second_slides(struct kunit *test)
 		expect_state(test, "attached", "first");
 		bad_answers(1);
 		expect_state(test, "fused", "");
-		wait_for_completion(&holder.dropped);
+		await(test, &holder.dropped);
 	}
 }
 
@@ -364,18 +373,16 @@ static void fuse_limit_zero(struct kunit *test)
 	expect_state(test, "attached", "first");
 	bad_answers(1);
 	expect_state(test, "fused", "");
-	wait_for_completion(&holder.dropped);
+	await(test, &holder.dropped);
 }
 
 static void blown_policy_waits_for_its_end(struct kunit *test)
 {
-	DECLARE_COMPLETION_ONSTACK(gate);
-
 	holder.gate = &gate;
 	memsec_fuse_limit.value = 0;
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
 	bad_answers(1);
-	wait_for_completion(&holder.entered);
+	await(test, &holder.entered);
 
 	/* The fuse has asked its holder to let go, and that takes a while. */
 	KUNIT_EXPECT_NULL(test, asked_now());
@@ -386,26 +393,24 @@ static void blown_policy_waits_for_its_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen.exits, 0);
 
 	complete(&gate);
-	wait_for_completion(&holder.dropped);
+	await(test, &holder.dropped);
 	KUNIT_EXPECT_EQ(test, seen.exits, 1);
 }
 
 static void late_fuse_spares_the_next(struct kunit *test)
 {
-	DECLARE_COMPLETION_ONSTACK(gate);
-
 	holder.gate = &gate;
 	memsec_fuse_limit.value = 0;
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
 	bad_answers(1);
-	wait_for_completion(&holder.entered);
+	await(test, &holder.entered);
 
 	/* Before it lets go for the fuse it lets go by itself. */
 	fake_detach(&holder);
 	expect_state(test, "fused", "");
 	KUNIT_ASSERT_EQ(test, fake_attach(&other, &second), 0);
 	complete(&gate);
-	wait_for_completion(&holder.dropped);
+	await(test, &holder.dropped);
 	expect_state(test, "attached", "second");
 
 	/* And work that was late to start. */
