@@ -126,7 +126,8 @@ class Report:
 def format_number(value):
     if isinstance(value, int) or value == int(value):
         return f"{int(value)}"
-    return f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
+    text = f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
+    return "0.00" if text == "-0.00" else text
 
 
 class Panel:
@@ -149,7 +150,7 @@ def draw(report, path, title, panels, groups):
         modes += [mode for mode in report.groups()[group] if mode not in modes]
 
     lines = [
-        f"set terminal svg size 1200,{360 * len(panels) + 60} font 'sans-serif,12' background 'white'",
+        f"set terminal svg size 1500,{360 * len(panels) + 60} font 'sans-serif,12' background 'white'",
         f"set output {quote(path)}",
         f"set multiplot layout {len(panels)},1 title {quote(title)}",
         "set style data histograms",
@@ -157,7 +158,12 @@ def draw(report, path, title, panels, groups):
         "set style fill solid 0.9 noborder",
         "set grid ytics",
         "set xtics scale 0",
+        "set lmargin 10",
+        "set rmargin 28",
+        "set bmargin 6",
+        "set colorsequence podo",
         "set key outside right top",
+        f"set xrange [-0.6:{len(groups) - 0.4}]",
         "set datafile missing '-'",
     ]
     for number, panel in enumerate(panels):

@@ -102,6 +102,7 @@ def add_hooks(rep, hooks, unpatched):
         values = [run["release_ns"] for run in runs]
         case = f"hook cost, {group}: {mode}"
         rep.add(case, "instructions", "", values)
+        rep.add(case, "more a page", "", [(run["release_ns"] - base) / run["pages"] for run in runs])
         rep.add(case, "more than unpatched", "%", [(value / base - 1) * 100 for value in values])
 
 
