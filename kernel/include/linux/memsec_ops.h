@@ -46,7 +46,7 @@ enum memsec_teardown_kind {
  * @total: pages the object can hold, the most there can be to do
  * @done: pages torn down so far
  * @held_ns: ns the lock was held since the previous question, 0 at the first
- * @elapsed_ns: ns since the teardown began
+ * @elapsed_ns: ns since the first question of this teardown
  * @page_ns: mean ns a page took so far in this teardown, 0 at the first question
  * @max_hold_ns: ns after which the kernel breaks the lock whatever the answer
  * @pool_free: free pages of the pool the pages go back to

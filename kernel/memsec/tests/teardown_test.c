@@ -463,6 +463,27 @@ static void detached_in_the_middle(struct kunit *test)
 	expect_counted(test, "breaks", 2);
 }
 
+/* A default batch in between is not a policy's: it is not measured. */
+static void attached_again(struct kunit *test)
+{
+	struct run run;
+	u64 asked;
+
+	attach(test, 100);
+	run_begin(test, &run, MEMSEC_TEARDOWN_SGX_ENCL, 10000);
+	run_pages(test, &run, 150, 1000);
+	fake_detach(&holder);
+	run_pages(test, &run, 5000, 7000);
+	attach(test, 100);
+	for (asked = script.asked; script.asked == asked;)
+		run_pages(test, &run, 1, 7000);
+	memsec_teardown_end(&run.td);
+
+	KUNIT_EXPECT_EQ(test, script.ctx.held_ns, 0);
+	KUNIT_EXPECT_EQ(test, script.ctx.page_ns, 1000);
+	KUNIT_EXPECT_EQ(test, run.td.longest_ns, 100000);
+}
+
 /* Policies that come and go within one teardown, never at a break of it. */
 static void attached_again_and_again(struct kunit *test)
 {
@@ -530,6 +551,7 @@ static struct kunit_case teardown_test_cases[] = {
 	KUNIT_CASE(facts_are_told),
 	KUNIT_CASE(attached_in_the_middle),
 	KUNIT_CASE(detached_in_the_middle),
+	KUNIT_CASE(attached_again),
 	KUNIT_CASE(attached_again_and_again),
 	KUNIT_CASE(empty_object),
 	KUNIT_CASE(files_check_what_is_written),
