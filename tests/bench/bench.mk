@@ -27,8 +27,8 @@ bench-vm = kernel/scripts/progress BENCH 0 $3 $(B)/bench/teardown-$1.log \
 bench-teardown: kernel image $(B)/packages/bench
 	$(Q)mkdir -p $(B)/bench
 	$(Q)tests/bench/unpatched-kernel $(CACHE) $(BENCH_HOOK_PATCHES)
-	$(Q)$(call bench-vm,hooks,$(CONFIG),60,--icount)
-	$(Q)$(call bench-vm,unpatched,unpatched,60,--icount)
+	$(Q)$(call bench-vm,hooks,$(CONFIG),100,--icount)
+	$(Q)$(call bench-vm,unpatched,unpatched,100,--icount)
 	$(Q)$(call bench-vm,one-cpu,$(CONFIG),900,--icount)
 	$(Q)$(call bench-vm,again,$(CONFIG),150,--icount)
 	$(Q)$(call bench-vm,many-cpus,$(CONFIG),400,--smp 2)
