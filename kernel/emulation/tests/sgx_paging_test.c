@@ -7,7 +7,7 @@
 #include "sgx_fixture.h"
 
 /* The enclave of sgx_test_build(), and page 2 a version array. */
-static int paging_init(struct kunit *test)
+static int paging_test_init(struct kunit *test)
 {
 	struct sgx_test *t;
 	int ret;
@@ -297,7 +297,7 @@ static struct kunit_case sgx_paging_cases[] = {
 
 static struct kunit_suite sgx_paging_suite = {
 	.name = "memsec_sgx_paging",
-	.init = paging_init,
+	.init = paging_test_init,
 	.test_cases = sgx_paging_cases,
 };
 
