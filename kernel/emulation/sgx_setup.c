@@ -12,7 +12,7 @@
 #include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/sizes.h>
-#include <asm/cpufeature.h>
+#include <linux/cpufeature.h>
 #include <asm/cpuid.h>
 #include <asm/sgx.h>
 
