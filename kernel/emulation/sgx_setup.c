@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) "memsec: " fmt
 
+#include <linux/cpufeature.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/kmemleak.h>
@@ -12,7 +13,6 @@
 #include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/sizes.h>
-#include <linux/cpufeature.h>
 #include <asm/cpuid.h>
 #include <asm/sgx.h>
 
