@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * release-enclaves N PAGES: N times, build an enclave of PAGES pages through /dev/sgx_enclave and release it.
+ * release-enclaves N PAGES: build an enclave of PAGES pages through /dev/sgx_enclave, release it, N times.
  */
 
 #include <stdio.h>
