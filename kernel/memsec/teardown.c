@@ -347,6 +347,31 @@ void memsec_teardown_ask_next(struct memsec_teardown *td)
 }
 
 /**
+ * memsec_teardown_hold_end() - The lock was dropped, the batch goes on
+ * @td: the teardown, in which a policy was asked
+ *
+ * For memsec_teardown_unlocked().
+ *
+ * Context: Any.
+ */
+void memsec_teardown_hold_end(struct memsec_teardown *td)
+{
+	u64 left = td->left;
+	u64 now;
+
+	settle(td);
+	td->chunk = left;
+	td->left = left;
+	if (!td->policed)
+		return;
+
+	now = memsec_clock_ns();
+	note_hold(td, now - td->lock_ns);
+	td->lock_ns = now;
+	td->chunk_ns = now;
+}
+
+/**
  * memsec_teardown_account() - Count what was done
  * @td: the teardown, in which a policy was asked
  *

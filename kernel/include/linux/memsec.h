@@ -124,6 +124,7 @@ static inline u64 memsec_owner_cgroup(void)
 void memsec_teardown_ask_first(struct memsec_teardown *td);
 bool memsec_teardown_chunk_end(struct memsec_teardown *td);
 void memsec_teardown_ask_next(struct memsec_teardown *td);
+void memsec_teardown_hold_end(struct memsec_teardown *td);
 void memsec_teardown_account(struct memsec_teardown *td);
 
 /**
@@ -232,6 +233,21 @@ static inline void memsec_teardown_break(struct memsec_teardown *td)
 	td->chunk = td->batch;
 	td->left = td->batch;
 	cond_resched();
+}
+
+/**
+ * memsec_teardown_unlocked() - The caller dropped its lock for good
+ * @td: the teardown
+ *
+ * The hold ends here. What is left is torn down without the lock, in the batch
+ * that has begun.
+ *
+ * Context: Any.
+ */
+static inline void memsec_teardown_unlocked(struct memsec_teardown *td)
+{
+	if (IS_ENABLED(CONFIG_MEMSEC) && td->questions)
+		memsec_teardown_hold_end(td);
 }
 
 /**

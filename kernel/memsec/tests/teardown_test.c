@@ -507,6 +507,26 @@ static void attached_again_and_again(struct kunit *test)
 	expect_counted(test, "teardowns", 1);
 }
 
+static void unlocked_ends_the_hold(struct kunit *test)
+{
+	struct fake_clock *clock = test->priv;
+	struct run run;
+
+	attach(test, 100);
+	run_begin(test, &run, MEMSEC_TEARDOWN_SGX_ENCL, 20);
+	run_pages(test, &run, 10, 1000);
+	memsec_teardown_unlocked(&run.td);
+	clock->now += 50000;
+	run_pages(test, &run, 10, 1000);
+	memsec_teardown_end(&run.td);
+
+	/* Not 70000: 50000 and 10 pages passed without the lock. */
+	KUNIT_EXPECT_EQ(test, fake_read(test, mech, "longest_hold_ns"), 60000);
+	expect_counted(test, "asked", 1);
+	expect_counted(test, "pages", 20);
+	expect_counted(test, "breaks", 0);
+}
+
 static void empty_object(struct kunit *test)
 {
 	struct run run;
@@ -553,6 +573,7 @@ static struct kunit_case teardown_test_cases[] = {
 	KUNIT_CASE(detached_in_the_middle),
 	KUNIT_CASE(attached_again),
 	KUNIT_CASE(attached_again_and_again),
+	KUNIT_CASE(unlocked_ends_the_hold),
 	KUNIT_CASE(empty_object),
 	KUNIT_CASE(files_check_what_is_written),
 	{}
