@@ -190,8 +190,8 @@ static int eadd_locked(struct sgx_epc *epc, const struct sgx_pageinfo *pginfo,
 	if (type == SGX_PAGE_TYPE_REG &&
 	    (perm & SGX_SECINFO_W) && !(perm & SGX_SECINFO_R))
 		return SGX_MODEL_GP;
-	if (pginfo->addr < secs->arch.base ||
-	    pginfo->addr - secs->arch.base >= secs->arch.size)
+	/* Below the base the difference is huge. */
+	if (pginfo->addr - secs->arch.base >= secs->arch.size)
 		return SGX_MODEL_GP;
 
 	if (!measuring_lock(secs_page))

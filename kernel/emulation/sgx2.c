@@ -25,7 +25,8 @@ static int eaug_locked(struct sgx_epc *epc, const struct sgx_pageinfo *pginfo,
 
 	if (!enclave_initialized(epc, secs_page))
 		return SGX_MODEL_GP;
-	if (pginfo->addr < secs->base || pginfo->addr - secs->base >= secs->size)
+	/* Below the base the difference is huge. */
+	if (pginfo->addr - secs->base >= secs->size)
 		return SGX_MODEL_GP;
 
 	clear_page(sgx_epcm_page(epc, page));

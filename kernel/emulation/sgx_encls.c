@@ -116,8 +116,9 @@ static int encls(unsigned int leaf, unsigned long rbx, unsigned long rcx,
  *
  * Nothing else runs on the CPU before an instruction ends, hence the disabled
  * preemption. The cost is counted from the beginning, so what the model itself
- * takes is part of it. Both clock and loop go by instructions executed when
- * the machine is a virtual one that counts instructions.
+ * takes is part of it, and a cost below that has no effect: EWB and ELDU look
+ * at every word of a page, EREMOVE overwrites each. Both clock and loop go by
+ * instructions executed when the machine is a virtual one that counts them.
  *
  * Context: Any.
  * Return: 0, an SGX error code, or a fault: SGX_ENCLS_FAULT_FLAG and a trap

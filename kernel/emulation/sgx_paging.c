@@ -203,7 +203,7 @@ static int paging_operands(struct sgx_epc *epc,
 	*va = sgx_epcm_find(epc, slot);
 	if (!*va)
 		return SGX_MODEL_PF;
-	if (*page == *va || !PAGE_ALIGNED(pginfo->contents) ||
+	if (!PAGE_ALIGNED(pginfo->contents) ||
 	    !IS_ALIGNED(pginfo->metadata, PCMD_ALIGN))
 		return SGX_MODEL_GP;
 	if (!sgx_model_reachable(pginfo->contents) ||
@@ -299,6 +299,7 @@ int sgx_model_ewb(struct sgx_epc *epc, struct sgx_pageinfo *pginfo, void *addr,
 
 	if (!sgx_epcm_lock(page))
 		return SGX_MODEL_GP;
+	/* A slot in the page itself ends here too. */
 	ret = SGX_MODEL_GP;
 	if (!sgx_epcm_lock_shared(va))
 		goto unlock_page;
@@ -388,6 +389,7 @@ int sgx_model_eldu(struct sgx_epc *epc, const struct sgx_pageinfo *pginfo,
 
 	if (!sgx_epcm_lock(page))
 		return SGX_MODEL_GP;
+	/* A slot in the page itself ends here too. */
 	ret = SGX_MODEL_GP;
 	if (!sgx_epcm_lock_shared(va))
 		goto unlock_page;

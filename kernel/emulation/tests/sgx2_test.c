@@ -99,6 +99,9 @@ static void eaug_operands(struct kunit *test)
 	t->pginfo.addr = SGX_TEST_BASE + SGX_TEST_SIZE;
 	KUNIT_EXPECT_EQ(test, sgx_model_eaug(&t->epc, &t->pginfo, page),
 			SGX_MODEL_GP);
+	t->pginfo.addr = SGX_TEST_BASE - PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, sgx_model_eaug(&t->epc, &t->pginfo, page),
+			SGX_MODEL_GP);
 
 	/* An enclave that is not initialized takes no pages this way. */
 	KUNIT_ASSERT_EQ(test, sgx_test_ecreate(t, sgx_test_page(t, 3)), 0);
@@ -133,6 +136,18 @@ static void emodpr_operands(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, emodpr(t, 1, SGX_SECINFO_R), SGX_EPC_PAGE_CONFLICT);
 	KUNIT_EXPECT_EQ(test, emodt(t, 1, SGX_SECINFO_TRIM), SGX_EPC_PAGE_CONFLICT);
 	sgx_epcm_unlock(&t->epc.epcm[1]);
+}
+
+static void uninitialized(struct kunit *test)
+{
+	struct sgx_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, sgx_test_ecreate(t, sgx_test_page(t, 2)), 0);
+	KUNIT_ASSERT_EQ(test, sgx_test_eadd(t, sgx_test_page(t, 2),
+					    sgx_test_page(t, 3),
+					    SGX_SECINFO_REG | SGX_SECINFO_R), 0);
+	KUNIT_EXPECT_EQ(test, emodpr(t, 3, SGX_SECINFO_R), SGX_MODEL_GP);
+	KUNIT_EXPECT_EQ(test, emodt(t, 3, SGX_SECINFO_TRIM), SGX_MODEL_GP);
 }
 
 static void emodt_trim(struct kunit *test)
@@ -171,6 +186,7 @@ static struct kunit_case sgx2_cases[] = {
 	KUNIT_CASE(eaug_operands),
 	KUNIT_CASE(emodpr_restricts),
 	KUNIT_CASE(emodpr_operands),
+	KUNIT_CASE(uninitialized),
 	KUNIT_CASE(emodt_trim),
 	KUNIT_CASE(emodt_tcs),
 	{}

@@ -9,6 +9,21 @@
 
 #define RW	(SGX_SECINFO_REG | SGX_SECINFO_R | SGX_SECINFO_W)
 
+static void epcm_find(struct kunit *test)
+{
+	struct sgx_test *t = test->priv;
+	void *last = sgx_test_page(t, SGX_TEST_PAGES - 1);
+
+	KUNIT_EXPECT_PTR_EQ(test, sgx_epcm_find(&t->epc, last + PAGE_SIZE - 1),
+			    &t->epc.epcm[SGX_TEST_PAGES - 1]);
+	KUNIT_EXPECT_NULL(test, sgx_epcm_find(&t->epc, last + PAGE_SIZE));
+	KUNIT_EXPECT_PTR_EQ(test, sgx_epcm_find(&t->epc, t->epc.base),
+			    &t->epc.epcm[0]);
+	KUNIT_EXPECT_NULL(test, sgx_epcm_find(&t->epc, t->epc.base - 1));
+	KUNIT_EXPECT_PTR_EQ(test, sgx_epcm_page(&t->epc, &t->epc.epcm[3]),
+			    sgx_test_page(t, 3));
+}
+
 static void ecreate_operands(struct kunit *test)
 {
 	struct sgx_test *t = test->priv;
@@ -371,6 +386,7 @@ static void edbg_version_array(struct kunit *test)
 }
 
 static struct kunit_case sgx_build_cases[] = {
+	KUNIT_CASE(epcm_find),
 	KUNIT_CASE(ecreate_operands),
 	KUNIT_CASE(ecreate_secs),
 	KUNIT_CASE(eadd_twice),
