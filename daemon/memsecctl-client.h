@@ -17,7 +17,9 @@
 typedef enum ExitStatus {
         STATUS_OK = 0,
         STATUS_FAILED = 1,              /* refused, invalid or broken */
+        STATUS_DIFFERS = 1,             /* for "diff": what runs is not what the files say */
         STATUS_USAGE = 2,               /* the command line makes no sense */
+        STATUS_TROUBLE = 2,             /* for "diff": it cannot be told */
         STATUS_NOT_ATTACHED = 3,        /* memsecd does not run, or for "status" no policy is attached */
 } ExitStatus;
 

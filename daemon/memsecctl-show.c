@@ -214,6 +214,46 @@ void show_settings(const Setting *settings, size_t n_settings, bool only_values,
         }
 }
 
+static void show_differences_json(const Setting *settings, size_t n_settings, const PolicyModel *files) {
+        _cleanup_json_ json_object *o = json_object_new_object();
+
+        for (const Setting *s = settings; s < settings + n_settings; s++) {
+                json_object *difference = json_object_new_object();
+
+                if (s->spec) {
+                        json_add_number(difference, "running", s->value);
+                        json_add_number(difference, "files", key_spec_get(s->spec, &files->params));
+                } else {
+                        json_add_string(difference, "running", s->policy);
+                        json_add_string(difference, "files", files->policy);
+                }
+
+                json_object_object_add(o, s->spec ? s->spec->path : "policy", difference);
+        }
+
+        json_print(o);
+}
+
+void show_differences(const Setting *settings, size_t n_settings, const PolicyModel *files, bool json) {
+        if (json) {
+                show_differences_json(settings, n_settings, files);
+                return;
+        }
+
+        for (const Setting *s = settings; s < settings + n_settings; s++) {
+                if (!s->spec) {
+                        printf("policy: running %s, files %s\n", s->policy, files->policy);
+                        continue;
+                }
+
+                printf("%s: running ", s->spec->path);
+                print_value(s->spec, s->value);
+                fputs(", files ", stdout);
+                print_value(s->spec, key_spec_get(s->spec, &files->params));
+                putchar('\n');
+        }
+}
+
 static void show_policy_errors_json(const PolicyErrors *errors) {
         _cleanup_json_ json_object *list = json_object_new_array();
 

@@ -23,4 +23,8 @@ typedef struct Status {
 
 void show_status(const Status *status, bool json);
 void show_settings(const Setting *settings, size_t n_settings, bool only_values, bool json);
+
+/* Settings that differ from what FILES say. */
+void show_differences(const Setting *settings, size_t n_settings, const PolicyModel *files, bool json);
+
 void show_policy_errors(const PolicyErrors *errors, bool json);

@@ -11,18 +11,19 @@
 #include <string.h>
 
 #include "memsecctl-client.h"
+#include "memsecctl-dropin.h"
+#include "memsecctl-files.h"
 #include "memsecctl-show.h"
 #include "policy.h"
 #include "util.h"
 
 #define NSEC_PER_USEC UINT64_C(1000)
 
-DEFINE_TRIVIAL_CLEANUP_FUNC(PolicyModel *, policy_model_free)
-
 #define _cleanup_bus_ _cleanup_(sd_bus_flush_close_unrefp)
 
 static bool arg_json = false;
 static bool arg_value = false;
+static const char *arg_root = NULL;
 
 typedef struct Verb {
         const char *name;
@@ -153,18 +154,18 @@ static ExitStatus settings_from_keys(char **keys, Settings *ret) {
         return STATUS_OK;
 }
 
-static ExitStatus verb_get(char **args) {
-        _cleanup_(settings_done) Settings settings = {};
+/* The settings that KEYS name, or all of them, as they are in force. */
+static ExitStatus settings_fetch(char **keys, Settings *ret) {
         _cleanup_bus_ sd_bus *bus = NULL;
         ExitStatus s;
 
-        s = settings_from_keys(args, &settings);
+        s = settings_from_keys(keys, ret);
         if (s == STATUS_OK)
                 s = client_connect(&bus);
         if (s != STATUS_OK)
                 return s;
 
-        for (Setting *i = settings.items; i < settings.items + settings.n_items; i++) {
+        for (Setting *i = ret->items; i < ret->items + ret->n_items; i++) {
                 if (i->spec)
                         s = client_get_key(bus, i->spec, &i->value);
                 else
@@ -172,6 +173,17 @@ static ExitStatus verb_get(char **args) {
                 if (s != STATUS_OK)
                         return s;
         }
+
+        return STATUS_OK;
+}
+
+static ExitStatus verb_get(char **args) {
+        _cleanup_(settings_done) Settings settings = {};
+        ExitStatus s;
+
+        s = settings_fetch(args, &settings);
+        if (s != STATUS_OK)
+                return s;
 
         show_settings(settings.items, settings.n_items, arg_value, arg_json);
         return STATUS_OK;
@@ -278,6 +290,82 @@ static ExitStatus verb_reload(char **args _unused_) {
         return client_reload(bus);
 }
 
+/* The bus carries whole microseconds only: what is finer in the files is no difference. */
+static bool setting_differs(const Setting *s, const PolicyModel *files) {
+        uint64_t value;
+
+        if (!s->spec)
+                return !streq(s->policy, files->policy);
+
+        value = key_spec_get(s->spec, &files->params);
+        if (s->spec->type == KEY_DURATION)
+                value -= value % NSEC_PER_USEC;
+
+        return s->value != value;
+}
+
+static void settings_keep_differing(Settings *settings, const PolicyModel *files) {
+        size_t n = 0;
+
+        for (Setting *i = settings->items; i < settings->items + settings->n_items; i++)
+                if (setting_differs(i, files))
+                        settings->items[n++] = *i;
+                else
+                        free(i->policy);
+
+        settings->n_items = n;
+}
+
+/* Those of the settings that KEYS name that are in force but are not what the files say, and the files. */
+static ExitStatus settings_fetch_differing(char **keys, Settings *ret, PolicyModel **ret_model,
+                                           char ***ret_files) {
+        ExitStatus s;
+
+        s = settings_fetch(keys, ret);
+        if (s == STATUS_OK)
+                s = files_load(arg_root, ret_model, ret_files);
+        if (s == STATUS_OK)
+                settings_keep_differing(ret, *ret_model);
+
+        return s;
+}
+
+static ExitStatus verb_diff(char **args) {
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        _cleanup_(settings_done) Settings settings = {};
+        _cleanup_strv_free_ char **files = NULL;
+        ExitStatus s;
+
+        s = settings_fetch_differing(args, &settings, &model, &files);
+        if (s != STATUS_OK)
+                return s == STATUS_FAILED ? STATUS_TROUBLE : s;
+
+        show_differences(settings.items, settings.n_items, model, arg_json);
+        return settings.n_items > 0 ? STATUS_DIFFERS : STATUS_OK;
+}
+
+static ExitStatus verb_persist(char **args) {
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        _cleanup_(settings_done) Settings settings = {};
+        _cleanup_strv_free_ char **files = NULL;
+        ExitStatus s;
+
+        s = settings_fetch_differing(args, &settings, &model, &files);
+        if (s != STATUS_OK)
+                return s;
+
+        if (settings.n_items == 0) {
+                puts("Nothing differs from the files.");
+                return STATUS_OK;
+        }
+
+        s = dropin_persist(arg_root, settings.items, settings.n_items, files);
+        if (s == STATUS_OK)
+                show_settings(settings.items, settings.n_items, /* only_values= */ false, /* json= */ false);
+
+        return s;
+}
+
 static ExitStatus verify_file(const char *path, PolicyErrors *errors) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         int r;
@@ -309,11 +397,14 @@ static ExitStatus verb_verify(char **args) {
 }
 
 static const Verb verbs[] = {
-        { "status", "",             0, 0,        verb_status, "Show what memsecd and the kernel do"        },
-        { "get",    "[KEY...]",     0, UINT_MAX, verb_get,    "Show settings in force, all or those named" },
-        { "set",    "KEY=VALUE...", 1, UINT_MAX, verb_set,    "Change settings until the next reload"      },
-        { "reload", "",             0, 0,        verb_reload, "Read the policy files again"                },
-        { "verify", "FILE...",      1, UINT_MAX, verb_verify, "Check policy files without using them"      },
+        { "status",  "",             0, 0,        verb_status,  "Show what memsecd and the kernel do" },
+        { "get",     "[KEY...]",     0, UINT_MAX, verb_get,     "Show settings in force, all or some" },
+        { "set",     "KEY=VALUE...", 1, UINT_MAX, verb_set,     "Change settings until the next reload" },
+        { "diff",    "[KEY...]",     0, UINT_MAX, verb_diff,    "Show where they differ from the files" },
+        { "persist", "[KEY...]",     0, UINT_MAX, verb_persist, "Write what differs to a policy file" },
+        { "reset",   "",             0, 0,        verb_reload,  "Go back to the policy files" },
+        { "reload",  "",             0, 0,        verb_reload,  "Read the policy files again" },
+        { "verify",  "FILE...",      1, UINT_MAX, verb_verify,  "Check policy files without using them" },
 };
 
 static void print_help(void) {
@@ -321,7 +412,7 @@ static void print_help(void) {
                "Look at memsecd and change what it does.\n\n"
                "Verbs:\n");
         for (const Verb *v = verbs; v < verbs + ELEMENTSOF(verbs); v++)
-                printf("  %-6s %-13s %s\n", v->name, v->args, v->help);
+                printf("  %-7s %-13s %s\n", v->name, v->args, v->help);
 
         printf("\nKeys:\n"
                "  %-20s Name of a policy, or absolute path of a BPF object\n", "policy");
@@ -329,10 +420,11 @@ static void print_help(void) {
                 printf("  %-20s %s\n", spec->path, spec->help);
 
         printf("\nOptions:\n"
-               "     --json     Print JSON\n"
-               "     --value    With get: print values only\n"
-               "  -h --help     Show this help\n"
-               "     --version  Show the version\n\n"
+               "     --json      Print JSON\n"
+               "     --value     With get: print values only\n"
+               "     --root=DIR  Look for policy files below DIR\n"
+               "  -h --help      Show this help\n"
+               "     --version   Show the version\n\n"
                "See memsecctl(1) and memsec.yaml(5).\n");
 }
 
@@ -340,14 +432,16 @@ static void print_help(void) {
 static bool parse_options(int argc, char **argv, ExitStatus *ret) {
         enum {
                 ARG_JSON = 0x100,
+                ARG_ROOT,
                 ARG_VALUE,
                 ARG_VERSION,
         };
         static const struct option options[] = {
-                { "help",    no_argument, NULL, 'h'         },
-                { "json",    no_argument, NULL, ARG_JSON    },
-                { "value",   no_argument, NULL, ARG_VALUE   },
-                { "version", no_argument, NULL, ARG_VERSION },
+                { "help",    no_argument,       NULL, 'h'         },
+                { "json",    no_argument,       NULL, ARG_JSON    },
+                { "root",    required_argument, NULL, ARG_ROOT    },
+                { "value",   no_argument,       NULL, ARG_VALUE   },
+                { "version", no_argument,       NULL, ARG_VERSION },
                 {}
         };
         int c;
@@ -361,6 +455,9 @@ static bool parse_options(int argc, char **argv, ExitStatus *ret) {
                         return false;
                 case ARG_JSON:
                         arg_json = true;
+                        break;
+                case ARG_ROOT:
+                        arg_root = optarg;
                         break;
                 case ARG_VALUE:
                         arg_value = true;

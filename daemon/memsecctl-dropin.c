@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memsecctl-dropin.h"
+#include "memsecctl-files.h"
+#include "util.h"
+
+#define DROPIN_NAME "50-memsecctl.yaml"
+
+/* The keys that a file sets, the policy being the first and then key_specs, and their values in a model. */
+typedef struct Dropin {
+        PolicyModel *model;     /* keys that are not set have any value */
+        bool *sets;
+} Dropin;
+
+static void dropin_done(Dropin *d) {
+        policy_model_free(d->model);
+        free(d->sets);
+        *d = (Dropin) {};
+}
+
+static ExitStatus out_of_memory(void) {
+        fprintf(stderr, "Out of memory\n");
+        return STATUS_FAILED;
+}
+
+/* A model in which every key has its largest or smallest value. */
+static int extreme_model(bool largest, PolicyModel **ret) {
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        int r;
+
+        r = policy_model_new(&model);
+        if (r < 0)
+                return r;
+
+        r = free_and_strdup(&model->policy, largest ? "largest" : "smallest");
+        if (r < 0)
+                return r;
+
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
+                key_spec_set(spec, &model->params, largest ? spec->max : spec->min);
+
+        *ret = TAKE_PTR(model);
+        return 0;
+}
+
+/* Reads TEXT, or the file itself when it is NULL. */
+static int read_model(PolicyModel *model, const char *path, const char *text, PolicyErrors *errors) {
+        return text ? policy_model_read_text(model, path, text, strlen(text), errors) :
+                      policy_model_read_file(model, path, errors);
+}
+
+/* A file sets those keys that come out of it the same, whatever they were before. */
+static int dropin_parse(const char *path, const char *text, Dropin *ret, PolicyErrors *errors) {
+        _cleanup_(policy_errors_done) PolicyErrors again = {};
+        _cleanup_(policy_model_freep) PolicyModel *other = NULL;
+        int r;
+
+        ret->sets = calloc(n_key_specs + 1, sizeof(bool));
+        if (!ret->sets)
+                return -ENOMEM;
+
+        r = extreme_model(/* largest= */ false, &ret->model);
+        if (r >= 0)
+                r = extreme_model(/* largest= */ true, &other);
+        if (r >= 0)
+                r = read_model(ret->model, path, text, errors);
+        if (r >= 0)
+                r = read_model(other, path, text, &again);
+        if (r < 0)
+                return r;
+
+        ret->sets[0] = streq(ret->model->policy, other->policy);
+        for (size_t i = 0; i < n_key_specs; i++)
+                ret->sets[i + 1] = key_spec_get(key_specs + i, &ret->model->params) ==
+                                   key_spec_get(key_specs + i, &other->params);
+
+        return 0;
+}
+
+/* The same, and shows the errors. */
+static ExitStatus dropin_read(const char *path, const char *text, Dropin *ret) {
+        _cleanup_(policy_errors_done) PolicyErrors errors = {};
+        int r;
+
+        r = dropin_parse(path, text, ret, &errors);
+        if (r == -ENOMEM)
+                return out_of_memory();
+
+        show_policy_errors(&errors, /* json= */ false);
+        return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+/* Writes one key, below those of the mappings it is in that PREVIOUS, the key before, is not in. */
+static void print_key(FILE *f, const char *path, const char *previous, const char *value) {
+        const char *name = path, *dot;
+        int depth = 0;
+
+        while ((dot = strchr(name, '.'))) {
+                if (strncmp(path, previous, dot + 1 - path) != 0)
+                        fprintf(f, "%*s%.*s:\n", 2 * depth, "", (int) (dot - name), name);
+                name = dot + 1;
+                depth++;
+        }
+
+        fprintf(f, "%*s%s: %s\n", 2 * depth, "", name, value);
+}
+
+/* A quote inside is doubled, as YAML wants it. */
+static void print_policy(FILE *f, const char *policy) {
+        fputs("policy: '", f);
+        for (const char *p = policy; *p; p++) {
+                if (*p == '\'')
+                        fputc('\'', f);
+                fputc(*p, f);
+        }
+        fputs("'\n", f);
+}
+
+static int print_dropin(FILE *f, const Dropin *d) {
+        const char *previous = "";
+
+        fputs("# Written by \"memsecctl persist\"; without this file, the other files decide alone.\n"
+              "version: 1\n", f);
+
+        if (d->sets[0])
+                print_policy(f, d->model->policy);
+
+        for (size_t i = 0; i < n_key_specs; i++) {
+                _cleanup_free_ char *value = NULL;
+                const KeySpec *spec = key_specs + i;
+
+                if (!d->sets[i + 1])
+                        continue;
+
+                if (value_format(spec, key_spec_get(spec, &d->model->params), &value) < 0)
+                        return -ENOMEM;
+
+                print_key(f, spec->path, previous, value);
+                previous = spec->path;
+        }
+
+        return 0;
+}
+
+static int dropin_format(const Dropin *d, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *f;
+        int r;
+
+        f = open_memstream(&text, &size);
+        if (!f)
+                return -ENOMEM;
+
+        r = print_dropin(f, d);
+        if (fclose(f) != 0 || r < 0)
+                return -ENOMEM;
+
+        *ret = TAKE_PTR(text);
+        return 0;
+}
+
+/* Comments, and whatever else this would not write again, are somebody's work. */
+static ExitStatus check_unedited(const char *path, const Dropin *d, const char *text) {
+        _cleanup_free_ char *own = NULL;
+
+        if (isempty(text))
+                return STATUS_OK;
+
+        if (dropin_format(d, &own) < 0)
+                return out_of_memory();
+
+        if (streq(own, text))
+                return STATUS_OK;
+
+        fprintf(stderr, "%s: not as 'memsecctl persist' wrote it, and would lose what was edited; "
+                "give it another name first\n", path);
+        return STATUS_FAILED;
+}
+
+static size_t setting_index(const Setting *s) {
+        return s->spec ? (size_t) (s->spec - key_specs) + 1 : 0;
+}
+
+static int dropin_merge(Dropin *d, const Setting *settings, size_t n_settings) {
+        for (const Setting *s = settings; s < settings + n_settings; s++) {
+                int r = 0;
+
+                d->sets[setting_index(s)] = true;
+                if (s->spec)
+                        key_spec_set(s->spec, &d->model->params, s->value);
+                else
+                        r = free_and_strdup(&d->model->policy, s->policy);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+/* Is PATH a drop-in, and one that is read after the one of persist? */
+static bool is_later(const char *path) {
+        const char *name = strrchr(path, '/') + 1;
+
+        return strstr(path, "/policy.d/") && strcmp(name, DROPIN_NAME) > 0;
+}
+
+static ExitStatus check_later_file(const char *path, const Setting *settings, size_t n_settings) {
+        _cleanup_(dropin_done) Dropin later = {};
+        ExitStatus s;
+
+        s = dropin_read(path, /* text= */ NULL, &later);
+        if (s != STATUS_OK)
+                return s;
+
+        for (const Setting *i = settings; i < settings + n_settings; i++)
+                if (later.sets[setting_index(i)]) {
+                        fprintf(stderr, "%s: set in %s, which is read later; change it there\n",
+                                i->spec ? i->spec->path : "policy", path);
+                        s = STATUS_FAILED;
+                }
+
+        return s;
+}
+
+/* Writes D to PATH, unless the reader would not take it. */
+static ExitStatus dropin_write(const char *path, const Dropin *d) {
+        _cleanup_(policy_errors_done) PolicyErrors errors = {};
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        _cleanup_new_file_ NewFile file = {};
+        _cleanup_free_ char *text = NULL;
+        ExitStatus s;
+        int r;
+
+        r = dropin_format(d, &text);
+        if (r >= 0)
+                r = policy_model_new(&model);
+        if (r >= 0)
+                r = policy_model_read_text(model, path, text, strlen(text), &errors);
+        if (r == -ENOMEM)
+                return out_of_memory();
+        if (r < 0) {
+                show_policy_errors(&errors, /* json= */ false);
+                return STATUS_FAILED;
+        }
+
+        s = new_file_write(path, text, &file);
+        if (s == STATUS_OK)
+                s = new_file_commit(&file);
+
+        return s;
+}
+
+ExitStatus dropin_persist(const char *root, const Setting *settings, size_t n_settings, char *const *files) {
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        _cleanup_(dropin_done) Dropin dropin = {};
+        ExitStatus s = STATUS_OK;
+
+        for (char *const *file = files; file && *file; file++)
+                if (is_later(*file) && check_later_file(*file, settings, n_settings) != STATUS_OK)
+                        s = STATUS_FAILED;
+        if (s != STATUS_OK)
+                return s;
+
+        s = file_path(root, DROPIN_NAME, &path);
+        if (s == STATUS_OK)
+                s = file_read(path, &text);
+        if (s == STATUS_OK)
+                s = dropin_read(path, text ?: "", &dropin);
+        if (s == STATUS_OK)
+                s = check_unedited(path, &dropin, text);
+        if (s != STATUS_OK)
+                return s;
+
+        if (dropin_merge(&dropin, settings, n_settings) < 0)
+                return out_of_memory();
+
+        s = dropin_write(path, &dropin);
+        if (s == STATUS_OK)
+                printf("Wrote %s:\n", path);
+
+        return s;
+}
