@@ -12,6 +12,7 @@
 
 #include "memsecctl-client.h"
 #include "memsecctl-dropin.h"
+#include "memsecctl-edit.h"
 #include "memsecctl-files.h"
 #include "memsecctl-show.h"
 #include "policy.h"
@@ -24,6 +25,7 @@
 static bool arg_json = false;
 static bool arg_value = false;
 static const char *arg_root = NULL;
+static const char *arg_drop_in = NULL;
 
 typedef struct Verb {
         const char *name;
@@ -366,6 +368,24 @@ static ExitStatus verb_persist(char **args) {
         return s;
 }
 
+static ExitStatus verb_edit(char **args) {
+        _cleanup_free_ char *path = NULL;
+        bool changed;
+        ExitStatus s;
+
+        s = file_path(arg_root, arg_drop_in, &path);
+        if (s == STATUS_OK)
+                s = edit_file(path, &changed);
+        if (s != STATUS_OK || !changed)
+                return s;
+
+        s = verb_reload(args);
+        if (s != STATUS_OK)
+                fprintf(stderr, "%s is written, but not in force.\n", path);
+
+        return s;
+}
+
 static ExitStatus verify_file(const char *path, PolicyErrors *errors) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         int r;
@@ -402,6 +422,7 @@ static const Verb verbs[] = {
         { "set",     "KEY=VALUE...", 1, UINT_MAX, verb_set,     "Change settings until the next reload" },
         { "diff",    "[KEY...]",     0, UINT_MAX, verb_diff,    "Show where they differ from the files" },
         { "persist", "[KEY...]",     0, UINT_MAX, verb_persist, "Write what differs to a policy file" },
+        { "edit",    "",             0, 0,        verb_edit,    "Edit a policy file, check it and reload" },
         { "reset",   "",             0, 0,        verb_reload,  "Go back to the policy files" },
         { "reload",  "",             0, 0,        verb_reload,  "Read the policy files again" },
         { "verify",  "FILE...",      1, UINT_MAX, verb_verify,  "Check policy files without using them" },
@@ -420,23 +441,26 @@ static void print_help(void) {
                 printf("  %-20s %s\n", spec->path, spec->help);
 
         printf("\nOptions:\n"
-               "     --json      Print JSON\n"
-               "     --value     With get: print values only\n"
-               "     --root=DIR  Look for policy files below DIR\n"
-               "  -h --help      Show this help\n"
-               "     --version   Show the version\n\n"
+               "     --json          Print JSON\n"
+               "     --value         With get: print values only\n"
+               "     --drop-in=NAME  With edit: the drop-in of that name\n"
+               "     --root=DIR      Look for policy files below DIR\n"
+               "  -h --help          Show this help\n"
+               "     --version       Show the version\n\n"
                "See memsecctl(1) and memsec.yaml(5).\n");
 }
 
 /* Returns false, and in *RET the status to exit with, when there is nothing more to do. */
 static bool parse_options(int argc, char **argv, ExitStatus *ret) {
         enum {
-                ARG_JSON = 0x100,
+                ARG_DROP_IN = 0x100,
+                ARG_JSON,
                 ARG_ROOT,
                 ARG_VALUE,
                 ARG_VERSION,
         };
         static const struct option options[] = {
+                { "drop-in", required_argument, NULL, ARG_DROP_IN },
                 { "help",    no_argument,       NULL, 'h'         },
                 { "json",    no_argument,       NULL, ARG_JSON    },
                 { "root",    required_argument, NULL, ARG_ROOT    },
@@ -453,6 +477,9 @@ static bool parse_options(int argc, char **argv, ExitStatus *ret) {
                 case 'h':
                         print_help();
                         return false;
+                case ARG_DROP_IN:
+                        arg_drop_in = optarg;
+                        break;
                 case ARG_JSON:
                         arg_json = true;
                         break;
