@@ -9,9 +9,9 @@
 #include "memsecctl-client.h"
 #include "util.h"
 
-#define BUS_NAME "org.memsec1"
-#define MANAGER_PATH "/org/memsec1"
-#define MANAGER_INTERFACE "org.memsec1.Manager"
+#define BUS_NAME CLIENT_BUS_NAME
+#define MANAGER_PATH CLIENT_MANAGER_PATH
+#define MANAGER_INTERFACE CLIENT_MANAGER_INTERFACE
 #define MECHANISM_INTERFACE "org.memsec1.Mechanism"
 
 #define ERROR_INVALID_POLICY "org.memsec1.Error.InvalidPolicy"
@@ -252,6 +252,24 @@ static int key_address(const KeySpec *spec, char **ret_path, char **ret_interfac
         return 0;
 }
 
+const KeySpec *client_find_key(const char *path, const char *interface, const char *property) {
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
+                _cleanup_free_ char *spec_path = NULL, *spec_interface = NULL;
+
+                if (!streq(spec->bus_name, property) || key_address(spec, &spec_path, &spec_interface) < 0)
+                        continue;
+
+                if (streq(spec_path, path) && streq(spec_interface, interface))
+                        return spec;
+        }
+
+        return NULL;
+}
+
+uint64_t client_value_from_bus(const KeySpec *spec, uint64_t value) {
+        return spec->type == KEY_DURATION ? value * NSEC_PER_USEC : value;
+}
+
 ExitStatus client_get_key(sd_bus *bus, const KeySpec *spec, uint64_t *ret) {
         _cleanup_free_ char *path = NULL, *interface = NULL;
         _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -265,7 +283,7 @@ ExitStatus client_get_key(sd_bus *bus, const KeySpec *spec, uint64_t *ret) {
         if (r < 0)
                 return report("Cannot ask memsecd", &error, r);
 
-        *ret = spec->type == KEY_DURATION ? value * NSEC_PER_USEC : value;
+        *ret = client_value_from_bus(spec, value);
         return STATUS_OK;
 }
 

@@ -14,6 +14,10 @@
 
 #include "policy.h"
 
+#define CLIENT_BUS_NAME "org.memsec1"
+#define CLIENT_MANAGER_PATH "/org/memsec1"
+#define CLIENT_MANAGER_INTERFACE "org.memsec1.Manager"
+
 typedef enum ExitStatus {
         STATUS_OK = 0,
         STATUS_FAILED = 1,              /* refused, invalid or broken */
@@ -63,5 +67,11 @@ ExitStatus client_set_policy(sd_bus *bus, const char *policy);
 /* The value in the unit of the model, which for durations is not the bus's. */
 ExitStatus client_get_key(sd_bus *bus, const KeySpec *spec, uint64_t *ret);
 ExitStatus client_set_key(sd_bus *bus, const KeySpec *spec, uint64_t value);
+
+/* The key whose property this is, or NULL. */
+const KeySpec *client_find_key(const char *path, const char *interface, const char *property);
+
+/* What the bus's VALUE is in the unit of the model. */
+uint64_t client_value_from_bus(const KeySpec *spec, uint64_t value);
 
 ExitStatus client_reload(sd_bus *bus);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "memsecctl-show.h"
@@ -252,6 +253,68 @@ void show_differences(const Setting *settings, size_t n_settings, const PolicyMo
                 print_value(s->spec, key_spec_get(s->spec, &files->params));
                 putchar('\n');
         }
+}
+
+void change_done(Change *change) {
+        strv_free(change->list);
+        *change = (Change) {};
+}
+
+static void show_change_json(const Change *change, const struct timespec *now) {
+        _cleanup_json_ json_object *o = json_object_new_object();
+
+        json_add_number(o, "time", now->tv_sec * UINT64_C(1000000) + now->tv_nsec / 1000);
+        json_add_string(o, "key", change->key);
+
+        if (change->spec)
+                json_add_number(o, "value", change->value);
+        else if (change->text)
+                json_add_string(o, "value", change->text);
+        else {
+                json_object *list = json_object_new_array();
+
+                STRV_FOREACH(s, change->list)
+                        json_object_array_add(list, json_object_new_string(*s));
+                json_object_object_add(o, "value", list);
+        }
+
+        puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+/* TEXT on one line, whatever is in it. */
+static void print_line(const char *text) {
+        for (; *text; text++)
+                if (*text == '\n')
+                        fputs("; ", stdout);
+                else
+                        putchar(*text);
+}
+
+void show_change(const Change *change, bool json) {
+        const char *separator = "";
+        struct timespec now;
+        char when[32] = "";
+        struct tm tm;
+
+        (void) clock_gettime(CLOCK_REALTIME, &now);
+        if (json) {
+                show_change_json(change, &now);
+                return;
+        }
+
+        if (localtime_r(&now.tv_sec, &tm))
+                (void) strftime(when, sizeof(when), "%H:%M:%S", &tm);
+
+        printf("%s %s=", when, change->key);
+        if (change->spec)
+                print_value(change->spec, change->value);
+        if (change->text)
+                print_line(change->text);
+        STRV_FOREACH(s, change->list) {
+                printf("%s%s", separator, *s);
+                separator = " ";
+        }
+        putchar('\n');
 }
 
 static void show_policy_errors_json(const PolicyErrors *errors) {

@@ -21,6 +21,20 @@ typedef struct Status {
         uint64_t *values;               /* one for each of key_specs */
 } Status;
 
+/* Something that has changed, and what it is now: a tunable's value, or a text, or else a list. */
+typedef struct Change {
+        const char *key;
+        const KeySpec *spec;    /* of a tunable */
+        uint64_t value;
+        const char *text;
+        char **list;
+} Change;
+
+void change_done(Change *change);
+
+/* One line, with the time. */
+void show_change(const Change *change, bool json);
+
 void show_status(const Status *status, bool json);
 void show_settings(const Setting *settings, size_t n_settings, bool only_values, bool json);
 

@@ -14,6 +14,7 @@
 #include "memsecctl-dropin.h"
 #include "memsecctl-edit.h"
 #include "memsecctl-files.h"
+#include "memsecctl-monitor.h"
 #include "memsecctl-show.h"
 #include "policy.h"
 #include "util.h"
@@ -386,6 +387,10 @@ static ExitStatus verb_edit(char **args) {
         return s;
 }
 
+static ExitStatus verb_monitor(char **args _unused_) {
+        return monitor_changes(arg_json);
+}
+
 static ExitStatus verify_file(const char *path, PolicyErrors *errors) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         int r;
@@ -425,6 +430,7 @@ static const Verb verbs[] = {
         { "edit",    "",             0, 0,        verb_edit,    "Edit a policy file, check it and reload" },
         { "reset",   "",             0, 0,        verb_reload,  "Go back to the policy files" },
         { "reload",  "",             0, 0,        verb_reload,  "Read the policy files again" },
+        { "monitor", "",             0, 0,        verb_monitor, "Show changes as they happen" },
         { "verify",  "FILE...",      1, UINT_MAX, verb_verify,  "Check policy files without using them" },
 };
 

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-event.h>
+
+#include "memsecctl-monitor.h"
+#include "memsecctl-show.h"
+#include "util.h"
+
+#define _cleanup_bus_ _cleanup_(sd_bus_flush_close_unrefp)
+#define _cleanup_event_ _cleanup_(sd_event_unrefp)
+
+typedef struct Monitor {
+        sd_event *event;
+        bool json;
+} Monitor;
+
+/* Prints CHANGE, which happened now, at once: who reads a pipe wants to see it when it happens. */
+static int print_change(Monitor *monitor, const Change *change) {
+        show_change(change, monitor->json);
+
+        return fflush(stdout) == 0 ? 0 : -errno;
+}
+
+/* The property of the Manager that is called NAME: which key it is, and its text. */
+static int read_manager_property(sd_bus_message *m, const char *name, Change *ret) {
+        static const struct {
+                const char *property;
+                const char *key;
+        } strings[] = {
+                { "State",  "state"  },
+                { "Policy", "policy" },
+                { "Error",  "error"  },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(strings); i++)
+                if (streq(strings[i].property, name)) {
+                        ret->key = strings[i].key;
+                        return sd_bus_message_read(m, "v", "s", &ret->text);
+                }
+
+        if (streq(name, "Files")) {
+                int r;
+
+                r = sd_bus_message_enter_container(m, 'v', "as");
+                if (r < 0)
+                        return r;
+
+                ret->key = "files";
+                r = sd_bus_message_read_strv(m, &ret->list);
+                if (r < 0)
+                        return r;
+
+                return sd_bus_message_exit_container(m);
+        }
+
+        return sd_bus_message_skip(m, "v");
+}
+
+static int read_property(sd_bus_message *m, const char *interface, const char *name, Change *ret) {
+        int r;
+
+        if (streq(interface, CLIENT_MANAGER_INTERFACE))
+                return read_manager_property(m, name, ret);
+
+        ret->spec = client_find_key(sd_bus_message_get_path(m), interface, name);
+        if (!ret->spec)
+                return sd_bus_message_skip(m, "v");
+
+        ret->key = ret->spec->path;
+        r = sd_bus_message_read(m, "v", "t", &ret->value);
+        if (r < 0)
+                return r;
+
+        ret->value = client_value_from_bus(ret->spec, ret->value);
+        return 0;
+}
+
+/* One entry of the dictionary of changed properties. */
+static int read_entry(sd_bus_message *m, const char *interface, Monitor *monitor) {
+        _cleanup_(change_done) Change change = {};
+        const char *name;
+        int r;
+
+        r = sd_bus_message_read(m, "s", &name);
+        if (r < 0)
+                return r;
+
+        r = read_property(m, interface, name, &change);
+        if (r < 0)
+                return r;
+
+        return change.key ? print_change(monitor, &change) : 0;
+}
+
+static int read_changes(sd_bus_message *m, Monitor *monitor) {
+        const char *interface;
+        int r;
+
+        r = sd_bus_message_read(m, "s", &interface);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_enter_container(m, 'a', "{sv}");
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+                r = read_entry(m, interface, monitor);
+                if (r < 0)
+                        return r;
+
+                r = sd_bus_message_exit_container(m);
+                if (r < 0)
+                        return r;
+        }
+
+        return r;
+}
+
+static int on_properties_changed(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        Monitor *monitor = userdata;
+        int r;
+
+        r = read_changes(m, monitor);
+        if (r == -ENOMEM)
+                fprintf(stderr, "Out of memory\n");
+        else if (r < 0)
+                fprintf(stderr, "Cannot show a change: %s\n", strerror(-r));
+
+        return r < 0 ? sd_event_exit(monitor->event, STATUS_FAILED) : 0;
+}
+
+/* memsecd has come or gone; it comes with values of its own. */
+static int on_name_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        Monitor *monitor = userdata;
+        const char *name, *old_owner, *new_owner;
+        Change change = { .key = "memsecd" };
+        int r;
+
+        r = sd_bus_message_read(m, "sss", &name, &old_owner, &new_owner);
+        if (r < 0)
+                return r;
+
+        change.text = *new_owner ? "running" : "gone";
+        r = print_change(monitor, &change);
+        return r < 0 ? sd_event_exit(monitor->event, STATUS_FAILED) : 0;
+}
+
+static int add_matches(sd_bus *bus, Monitor *monitor) {
+        int r;
+
+        r = sd_bus_add_match(bus, NULL,
+                             "type='signal',sender='" CLIENT_BUS_NAME "',"
+                             "path_namespace='" CLIENT_MANAGER_PATH "',"
+                             "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged'",
+                             on_properties_changed, monitor);
+        if (r < 0)
+                return r;
+
+        return sd_bus_add_match(bus, NULL,
+                                "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+                                "interface='org.freedesktop.DBus',member='NameOwnerChanged',"
+                                "arg0='" CLIENT_BUS_NAME "'",
+                                on_name_owner_changed, monitor);
+}
+
+static int prepare(sd_bus *bus, Monitor *monitor) {
+        int r;
+
+        r = sd_event_add_signal(monitor->event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+        if (r < 0)
+                return r;
+
+        r = sd_event_add_signal(monitor->event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_attach_event(bus, monitor->event, SD_EVENT_PRIORITY_NORMAL);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_set_exit_on_disconnect(bus, true);
+        if (r < 0)
+                return r;
+
+        return add_matches(bus, monitor);
+}
+
+ExitStatus monitor_changes(bool json) {
+        _cleanup_event_ sd_event *event = NULL;
+        _cleanup_bus_ sd_bus *bus = NULL;
+        Monitor monitor = { .json = json };
+        int r;
+
+        /* It need not run: that it starts is a change to be shown. */
+        r = sd_bus_open_system(&bus);
+        if (r < 0) {
+                fprintf(stderr, "Cannot connect to the system bus: %s\n", strerror(-r));
+                return STATUS_FAILED;
+        }
+
+        r = sd_event_default(&event);
+        if (r >= 0) {
+                monitor.event = event;
+                r = prepare(bus, &monitor);
+        }
+        if (r >= 0) {
+                fprintf(stderr, "Monitoring memsecd; interrupt to end.\n");
+                r = sd_event_loop(event);
+        }
+        if (r < 0) {
+                fprintf(stderr, "Cannot monitor memsecd: %s\n", strerror(-r));
+                return STATUS_FAILED;
+        }
+
+        return r == 0 ? STATUS_OK : STATUS_FAILED;
+}
