@@ -10,10 +10,12 @@ MAN_PAGES := $(wildcard daemon/*.[1-8])
 MEMSECD := $(B)/memsecd
 MEMSECCTL := $(B)/memsecctl
 
+MEMSECCTL_COMPLETION := $(B)/completion/memsecctl
+
 .PHONY: daemon install-daemon
 
-## daemon: memsecd and memsecctl
-daemon: $(MEMSECD) $(MEMSECCTL)
+## daemon: memsecd, memsecctl and its completion
+daemon: $(MEMSECD) $(MEMSECCTL) $(MEMSECCTL_COMPLETION)
 
 $(MEMSECD): $(addprefix $(B)/obj/,$(MEMSECD_OBJECTS)) $(POLICY_LIB) $(LIBBPF_DEPS)
 	$(if $(Q),@echo '  LD      $@')
@@ -24,6 +26,13 @@ $(MEMSECCTL): $(addprefix $(B)/obj/,$(MEMSECCTL_OBJECTS)) $(POLICY_LIB)
 	$(if $(Q),@echo '  LD      $@')
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(POLICY_LIB) -o $@ \
 		$(SYSTEMD_LIBS) $(POLICY_LIBS) $(JSON_LIBS)
+
+# memsecctl's own lists, which are made from its tables and that of the policy library.
+$(MEMSECCTL_COMPLETION): daemon/memsecctl.bash.in daemon/completion-lists.awk $(MEMSECCTL)
+	$(if $(Q),@echo '  GEN     $@')
+	$(Q)mkdir -p $(@D)
+	$(Q)$(MEMSECCTL) --help | awk -f daemon/completion-lists.awk | sed -f - \
+		-e 's|@LIBDIR@|$(libdir)/memsec|' $< >$@
 
 # For tests/bus/memsecd.
 MEMSECD_SANITIZED := $(B)/tests/memsecd
@@ -37,10 +46,12 @@ $(MEMSECD_SANITIZED): $(addprefix $(B)/san/,$(MEMSECD_OBJECTS) $(POLICY_OBJECTS)
 # The ABI of the policies.
 $(B)/obj/daemon/%.o $(B)/san/daemon/%.o: override CPPFLAGS += -iquote kernel/include/linux
 
-install-daemon: $(MEMSECD) $(MEMSECCTL)
+install-daemon: $(MEMSECD) $(MEMSECCTL) $(MEMSECCTL_COMPLETION)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(libexecdir) $(DESTDIR)$(bindir)
 	$(Q)$(INSTALL_PROGRAM) $(MEMSECD) $(DESTDIR)$(libexecdir)/memsecd
 	$(Q)$(INSTALL_PROGRAM) $(MEMSECCTL) $(DESTDIR)$(bindir)/memsecctl
+	$(Q)$(INSTALL) -d $(DESTDIR)$(datadir)/bash-completion/completions
+	$(Q)$(INSTALL_DATA) $(MEMSECCTL_COMPLETION) $(DESTDIR)$(datadir)/bash-completion/completions/
 	$(Q)for page in $(MAN_PAGES); do \
 		$(INSTALL) -d $(DESTDIR)$(mandir)/man$${page##*.} && \
 		$(INSTALL_DATA) $$page $(DESTDIR)$(mandir)/man$${page##*.}/ || exit; \
