@@ -49,6 +49,7 @@ Manager *manager_free(Manager *m) {
                 return NULL;
 
         sd_event_source_unref(m->link_event);
+        authorizer_free(m->authorizer);
         sd_bus_flush_close_unref(m->bus);
         mechanism_objects_free(m->mechanisms);
         bpf_policy_done(&m->policy);

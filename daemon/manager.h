@@ -4,6 +4,7 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
+#include "authorize.h"
 #include "bpf-policy.h"
 #include "status.h"
 #include "util.h"
@@ -20,6 +21,7 @@ typedef struct Manager {
         char *root;                     /* put before every path, or NULL */
         sd_event *event;
         sd_bus *bus;
+        Authorizer *authorizer;
         MechanismObject *mechanisms;    /* see mechanism-bus.h */
 
         unsigned abi;                   /* the kernel's, 0 when it has none */

@@ -150,7 +150,7 @@ static const sd_bus_vtable mechanism_vtable[] = {
         SD_BUS_VTABLE_END
 };
 
-/* A writable property for each row of the mechanism. */
+/* A writable property for each row of the mechanism. Who may write is up to the authorizer. */
 static sd_bus_vtable *tunables_vtable(const char *mechanism) {
         sd_bus_vtable *vtable;
         size_t n = 0;
@@ -164,7 +164,8 @@ static sd_bus_vtable *tunables_vtable(const char *mechanism) {
                 if (spec_belongs_to(key_specs + i, mechanism))
                         vtable[n++] = (sd_bus_vtable) SD_BUS_WRITABLE_PROPERTY(
                                         key_specs[i].bus_name, "t", property_get_tunable,
-                                        property_set_tunable, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE);
+                                        property_set_tunable, 0,
+                                        SD_BUS_VTABLE_UNPRIVILEGED | SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE);
         vtable[n] = (sd_bus_vtable) SD_BUS_VTABLE_END;
 
         return vtable;

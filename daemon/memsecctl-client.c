@@ -18,6 +18,9 @@
 
 #define NSEC_PER_USEC UINT64_C(1000)
 
+/* A little longer than memsecd waits for polkit. */
+#define QUESTION_TIMEOUT_USEC (UINT64_C(125) * 1000 * 1000)
+
 #define _cleanup_bus_error_ _cleanup_(sd_bus_error_free)
 #define _cleanup_bus_message_ _cleanup_(sd_bus_message_unrefp)
 
@@ -57,7 +60,7 @@ static ExitStatus report(const char *what, const sd_bus_error *error, int r) {
 
         if (sd_bus_error_has_names(error, SD_BUS_ERROR_ACCESS_DENIED,
                                    SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED)) {
-                fprintf(stderr, "%s: permission denied, only root may\n", what);
+                fprintf(stderr, "%s: permission denied: %s\n", what, error->message);
                 return STATUS_FAILED;
         }
 
@@ -78,10 +81,26 @@ static ExitStatus out_of_memory(void) {
         return STATUS_FAILED;
 }
 
+/* Where somebody sits at a terminal, polkit may ask for a password, and there is time to type it. */
+static int allow_questions(sd_bus *bus) {
+        int r;
+
+        if (!isatty(STDIN_FILENO))
+                return 0;
+
+        r = sd_bus_set_allow_interactive_authorization(bus, true);
+        if (r < 0)
+                return r;
+
+        return sd_bus_set_method_call_timeout(bus, QUESTION_TIMEOUT_USEC);
+}
+
 ExitStatus client_connect(sd_bus **ret) {
         int r;
 
         r = sd_bus_open_system(ret);
+        if (r >= 0)
+                r = allow_questions(*ret);
         if (r < 0) {
                 fprintf(stderr, "Cannot connect to the system bus: %s\n", strerror(-r));
                 return STATUS_FAILED;
