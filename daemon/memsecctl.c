@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "memsecctl-client.h"
 #include "memsecctl-dropin.h"
@@ -16,6 +17,7 @@
 #include "memsecctl-files.h"
 #include "memsecctl-monitor.h"
 #include "memsecctl-show.h"
+#include "memsecctl-top.h"
 #include "policy.h"
 #include "util.h"
 
@@ -23,6 +25,7 @@
 
 #define _cleanup_bus_ _cleanup_(sd_bus_flush_close_unrefp)
 
+static bool arg_batch = false;
 static bool arg_json = false;
 static bool arg_value = false;
 static const char *arg_root = NULL;
@@ -391,6 +394,17 @@ static ExitStatus verb_monitor(char **args _unused_) {
         return monitor_changes(arg_json);
 }
 
+static ExitStatus verb_top(char **args _unused_) {
+        _cleanup_bus_ sd_bus *bus = NULL;
+        ExitStatus s;
+
+        s = client_connect(&bus);
+        if (s != STATUS_OK)
+                return s;
+
+        return top_run(bus, arg_batch || !isatty(STDOUT_FILENO));
+}
+
 static ExitStatus verify_file(const char *path, PolicyErrors *errors) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         int r;
@@ -431,6 +445,7 @@ static const Verb verbs[] = {
         { "reset",   "",             0, 0,        verb_reload,  "Go back to the policy files" },
         { "reload",  "",             0, 0,        verb_reload,  "Read the policy files again" },
         { "monitor", "",             0, 0,        verb_monitor, "Show changes as they happen" },
+        { "top",     "",             0, 0,        verb_top,     "Show how fast counters grow" },
         { "verify",  "FILE...",      1, UINT_MAX, verb_verify,  "Check policy files without using them" },
 };
 
@@ -449,6 +464,7 @@ static void print_help(void) {
         printf("\nOptions:\n"
                "     --json          Print JSON\n"
                "     --value         With get: print values only\n"
+               "     --batch         With top: show one table and end\n"
                "     --drop-in=NAME  With edit: the drop-in of that name\n"
                "     --root=DIR      Look for policy files below DIR\n"
                "  -h --help          Show this help\n"
@@ -459,13 +475,15 @@ static void print_help(void) {
 /* Returns false, and in *RET the status to exit with, when there is nothing more to do. */
 static bool parse_options(int argc, char **argv, ExitStatus *ret) {
         enum {
-                ARG_DROP_IN = 0x100,
+                ARG_BATCH = 0x100,
+                ARG_DROP_IN,
                 ARG_JSON,
                 ARG_ROOT,
                 ARG_VALUE,
                 ARG_VERSION,
         };
         static const struct option options[] = {
+                { "batch",   no_argument,       NULL, ARG_BATCH   },
                 { "drop-in", required_argument, NULL, ARG_DROP_IN },
                 { "help",    no_argument,       NULL, 'h'         },
                 { "json",    no_argument,       NULL, ARG_JSON    },
@@ -483,6 +501,9 @@ static bool parse_options(int argc, char **argv, ExitStatus *ret) {
                 case 'h':
                         print_help();
                         return false;
+                case ARG_BATCH:
+                        arg_batch = true;
+                        break;
                 case ARG_DROP_IN:
                         arg_drop_in = optarg;
                         break;

@@ -3,7 +3,8 @@
  * memsecctl-fake STATE: a memsecd that needs no kernel, for tests/bus/memsecctl.
  *
  * It is in STATE, keeps what is set, and refuses as memsecd can: Reload() fails for a policy "broken", the
- * policy "absent" cannot be loaded, and a batch of 13 is denied as if the caller were not root.
+ * policy "absent" cannot be loaded, and a batch of 13 is denied as if the caller were not root. In the state
+ * "busy" its counters go on with each look at them.
  */
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 
 typedef struct Fake {
         const char *state;
+        uint64_t looks;         /* at the counters, while busy */
         char *policy;
         uint64_t batch;
         uint64_t max_hold_usec;
@@ -74,10 +76,19 @@ static int get_files(sd_bus *bus _unused_, const char *path _unused_, const char
 }
 
 static int get_numbers(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
-                       const char *property, sd_bus_message *reply, void *userdata _unused_,
+                       const char *property, sd_bus_message *reply, void *userdata,
                        sd_bus_error *error _unused_) {
+        Fake *fake = userdata;
+
         if (streq(property, "Limits"))
                 return sd_bus_message_append(reply, "a{st}", 1, "max_hold_us", UINT64_C(4000));
+
+        if (streq(fake->state, "busy")) {
+                fake->looks++;
+                return sd_bus_message_append(reply, "a{st}", 4, "asked", fake->looks * 1000,
+                                             "pages", UINT64_MAX, "longest_hold_ns", fake->looks * 5,
+                                             "reset", UINT64_MAX - fake->looks);
+        }
 
         return sd_bus_message_append(reply, "a{st}", 2, "asked", UINT64_C(11), "pages", UINT64_MAX);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * polkit-fake MODE: a polkit Authority that answers as the word in the file MODE says, for tests/bus/authorize.
+ * polkit-fake MODE: a polkit Authority that answers as the word in the file MODE says, for
+ * tests/bus/authorize.
  *
  * allow, deny: at once. challenge: that it would need a password. fail: with an error. hold: not before the
  * method Release() of org.memsec1.Test is called, and then with allow.
