@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 #include <asm/sgx.h>
 #include <errno.h>
 #include <fcntl.h>
