@@ -67,9 +67,6 @@ char memsec_license[] SEC("license") = "GPL";
  * MEMSEC_EVERYONE is for all others. memsecd changes numbers by replacing the
  * inner map, so what memsec_params_of() returns is of one version.
  */
-#define MEMSEC_EVERYONE		0ULL
-#define MEMSEC_PARAMS_MAX	4096
-
 struct memsec_params_slot {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -10,6 +10,11 @@
 #ifndef MEMSEC_PARAMS_H
 #define MEMSEC_PARAMS_H
 
+/* Keys of the map that holds them are cgroup ids, and this for all others. */
+#define MEMSEC_EVERYONE		0ULL
+/* Keys that it takes. */
+#define MEMSEC_PARAMS_MAX	4096
+
 /* What the schema and, without memsecd, a policy start from. */
 #define MEMSEC_TEARDOWN_DEFAULT_BATCH		4096
 #define MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS	4000000

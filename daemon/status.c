@@ -20,25 +20,6 @@ void status_done(Status *status) {
         *status = (Status) {};
 }
 
-int policy_model_copy(const PolicyModel *model, PolicyModel **ret) {
-        PolicyModel *copy;
-        int r;
-
-        r = policy_model_new(&copy);
-        if (r < 0)
-                return r;
-
-        r = free_and_strdup(&copy->policy, model->policy);
-        if (r < 0) {
-                policy_model_free(copy);
-                return r;
-        }
-
-        copy->params = model->params;
-        *ret = copy;
-        return 0;
-}
-
 int status_copy(Status *dest, const Status *status) {
         _cleanup_(status_done) Status copy = { .state = status->state };
         int r;

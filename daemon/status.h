@@ -27,7 +27,4 @@ void status_done(Status *status);
 /* Makes *DEST, which may be zeroed memory, a copy. 0 or -ENOMEM, and then *DEST is unchanged. */
 int status_copy(Status *dest, const Status *status);
 
-/* A copy of MODEL. 0 or -ENOMEM. */
-int policy_model_copy(const PolicyModel *model, PolicyModel **ret);
-
 DEFINE_TRIVIAL_CLEANUP_FUNC(PolicyModel *, policy_model_free)

@@ -37,6 +37,9 @@ const char *word_nearest(const char *word, char *const *words);
 /* What policy_name_check() expects. */
 #define POLICY_NAME_EXPECTED "a built-in policy (a-z, 0-9, '_' and '-') or an absolute path of a .bpf.o file"
 
+/* What unit_pattern_check() expects. */
+#define UNIT_PATTERN_EXPECTED "the name of a .service, .slice or .scope, or a glob in quotes"
+
 static inline bool ascii_is_printable(char c) {
         return c >= ' ' && c <= '~';
 }

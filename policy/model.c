@@ -11,6 +11,8 @@
 
 #define POLICY_SUFFIX ".bpf.o"
 
+DEFINE_TRIVIAL_CLEANUP_FUNC(PolicyModel *, policy_model_free)
+
 int policy_model_new(PolicyModel **ret) {
         _cleanup_free_ PolicyModel *model = NULL;
 
@@ -29,10 +31,51 @@ int policy_model_new(PolicyModel **ret) {
         return 0;
 }
 
+static int copy_units(PolicyModel *dest, const PolicyModel *model) {
+        dest->units = calloc(model->n_units + 1, sizeof(UnitSettings));
+        if (!dest->units)
+                return -ENOMEM;
+
+        for (; dest->n_units < model->n_units; dest->n_units++) {
+                UnitSettings *copy = dest->units + dest->n_units;
+
+                *copy = model->units[dest->n_units];
+                copy->pattern = strdup(copy->pattern);
+                if (!copy->pattern)
+                        return -ENOMEM;
+        }
+
+        return 0;
+}
+
+int policy_model_copy(const PolicyModel *model, PolicyModel **ret) {
+        _cleanup_(policy_model_freep) PolicyModel *copy = NULL;
+        int r;
+
+        copy = calloc(1, sizeof(*copy));
+        if (!copy)
+                return -ENOMEM;
+
+        copy->params = model->params;
+        copy->policy = strdup(model->policy);
+        if (!copy->policy)
+                return -ENOMEM;
+
+        r = copy_units(copy, model);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(copy);
+        return 0;
+}
+
 PolicyModel *policy_model_free(PolicyModel *model) {
         if (!model)
                 return NULL;
 
+        for (size_t i = 0; i < model->n_units; i++)
+                free(model->units[i].pattern);
+        free(model->units);
         free(model->policy);
         free(model);
         return NULL;

@@ -4,8 +4,9 @@
 /*
  * The policy model: what an operator may set, read from YAML, described by one table.
  *
- * schema.c holds the table, value.c turns text into numbers and back, yaml.c reads a file into a model and
- * load.c layers the files. Nothing here talks to the bus or to the kernel.
+ * schema.c holds the table, value.c turns text into numbers and back, units.c knows which unit is meant,
+ * yaml.c reads a file into a model and load.c layers the files. Nothing here talks to the bus or to the
+ * kernel.
  */
 
 #include <stdbool.h>
@@ -97,14 +98,59 @@ int policy_errors_format(const PolicyErrors *errors, char **ret);
  */
 int policy_name_check(const char *name, char **ret_error);
 
+/* What one statement about units says. */
+typedef struct UnitSettings {
+        char *pattern;                  /* see unit_pattern_check() */
+        uint64_t keys;                  /* which of key_specs it sets, a bit each */
+        struct memsec_params params;    /* only those fields mean anything */
+} UnitSettings;
+
+/* Statements that a model can hold. */
+#define POLICY_UNITS_MAX 4096
+
 /* What the files say. */
 typedef struct PolicyModel {
         char *policy;                   /* built-in name or absolute path of a .bpf.o */
         struct memsec_params params;    /* for everyone (cgroup id 0) */
+        UnitSettings *units;            /* in the order in which they apply: later ones win */
+        size_t n_units;
 } PolicyModel;
 
 int policy_model_new(PolicyModel **ret);        /* the built-in defaults */
+int policy_model_copy(const PolicyModel *model, PolicyModel **ret);     /* 0 or -ENOMEM */
 PolicyModel *policy_model_free(PolicyModel *model);
+
+/* Is NAME, which may have a cgroup's or any other name, that of a service, a slice or a scope? */
+bool unit_name_is_valid(const char *name);
+
+/*
+ * Is PATTERN the name of a service, slice or scope, or of a template of them, or a glob (*, ?, [...]) for
+ * such names? Returns 0, or -EINVAL and then *ret_error holds "expected ..., found ..." (to be freed), or
+ * -ENOMEM.
+ */
+int unit_pattern_check(const char *pattern, char **ret_error);
+
+/* Does PATTERN stand for UNIT? A template does for all its instances. */
+bool unit_pattern_matches(const char *pattern, const char *unit);
+
+/*
+ * From here on VALUE is what the units that PATTERN stands for have of SPEC, whatever was said before.
+ * Returns 0, -ENOMEM, or -E2BIG when there are POLICY_UNITS_MAX statements already.
+ */
+int policy_model_set_unit(PolicyModel *model, const char *pattern, const KeySpec *spec, uint64_t value);
+
+/*
+ * The parameters of the cgroup at PATH below the root of the hierarchy, "/system.slice/a.service":
+ * everyone's, changed by what is said of the root slice and then of each unit on the way down. What is
+ * inside of a service or scope has the parameters of that. Returns whether anything was said.
+ */
+bool policy_model_cgroup_params(const PolicyModel *model, const char *path, struct memsec_params *ret);
+
+/*
+ * The unit whose own cgroup is at PATH: the last part of PATH, without what systemd puts before names that
+ * could be files of the kernel. NULL when there is none: inside of a service or scope there are no units.
+ */
+const char *cgroup_path_unit(const char *path);
 
 /*
  * Read the text of a file over MODEL; NAME is for the errors. Returns 0, -ENOMEM, or -EBADMSG when it has

@@ -34,6 +34,8 @@ const KeySpec key_specs[] = {
 
 const size_t n_key_specs = ELEMENTSOF(key_specs);
 
+_Static_assert(ELEMENTSOF(key_specs) <= 64, "UnitSettings.keys has a bit for each");
+
 const KeySpec *key_spec_find(const char *path) {
         for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
                 if (streq(spec->path, path))

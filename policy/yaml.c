@@ -33,6 +33,7 @@ typedef struct Reader {
         PolicyModel *model;
         PolicyErrors *errors;
         size_t n_errors_before;
+        const char *unit;       /* whose mapping is being read, NULL at the top */
 } Reader;
 
 /* The keys that a mapping can have, and the line on which each was found, 0 for not yet. */
@@ -42,7 +43,7 @@ typedef struct Keys {
 } Keys;
 
 /* Keys at the top that are not in the table of tunables. */
-static const char *const top_keys[] = { "version", "policy" };
+static const char *const top_keys[] = { "version", "policy", "units" };
 
 /* The only version there is: in another one the same keys may mean something else. */
 static const KeySpec version_spec = {
@@ -70,7 +71,8 @@ static _printf_(4, 5) int complain_at(Reader *reader, size_t line, size_t column
                 return -ENOMEM;
         }
 
-        r = policy_errors_add(reader->errors, reader->name, line, column, "%s", message);
+        r = policy_errors_add(reader->errors, reader->name, line, column, "%s%s%s", reader->unit ?: "",
+                              reader->unit ? ": " : "", message);
         if (r < 0 || reader->errors->n_items - reader->n_errors_before < FILE_ERRORS_MAX)
                 return r;
 
@@ -350,10 +352,20 @@ static int read_tunable(Reader *reader, const KeySpec *spec, const yaml_event_t 
         int r;
 
         r = read_number(reader, spec, event, &value);
-        if (r > 0)
-                key_spec_set(spec, &reader->model->params, value);
+        if (r <= 0)
+                return r;
 
-        return r < 0 ? r : 0;
+        if (!reader->unit) {
+                key_spec_set(spec, &reader->model->params, value);
+                return 0;
+        }
+
+        r = policy_model_set_unit(reader->model, reader->unit, spec, value);
+        if (r != -E2BIG)
+                return r;
+
+        return complain(reader, event, "expected at most %d units in all files, found more",
+                        POLICY_UNITS_MAX);
 }
 
 static int read_version(Reader *reader, const yaml_event_t *event) {
@@ -380,12 +392,12 @@ static int read_policy(Reader *reader, const yaml_event_t *event) {
         return free_and_strdup(&reader->model->policy, event_text(event));
 }
 
-/* The keys a mapping at PATH ("" at the top) can have; none when there can be no mapping. */
-static int keys_init(Keys *keys, const char *path) {
+/* The keys a mapping at PATH ("" at the top and for a unit) can have; none when there can be no mapping. */
+static int keys_init(const Reader *reader, Keys *keys, const char *path) {
         _cleanup_strv_free_ char **tunables = NULL;
         int r;
 
-        for (size_t i = 0; !*path && i < ELEMENTSOF(top_keys); i++) {
+        for (size_t i = 0; !*path && !reader->unit && i < ELEMENTSOF(top_keys); i++) {
                 r = strv_extend(&keys->names, top_keys[i]);
                 if (r < 0)
                         return r;
@@ -444,7 +456,7 @@ static int read_group(Reader *reader, const char *path, const yaml_event_t *even
         _cleanup_free_ char *names = NULL, *expected = NULL;
         int r;
 
-        r = keys_init(&keys, path);
+        r = keys_init(reader, &keys, path);
         if (r < 0)
                 return r;
 
@@ -458,6 +470,81 @@ static int read_group(Reader *reader, const char *path, const yaml_event_t *even
         return refuse(reader, event, path, expected);
 }
 
+/* Notes that KEY is one of the units of this file. Returns 1, or as everything here. */
+static int add_unit(Reader *reader, Keys *units, const yaml_event_t *key) {
+        size_t n = strv_length(units->names), *longer;
+        _cleanup_free_ char *error = NULL;
+        ssize_t i;
+        int r;
+
+        if (!is_text(key))
+                return refuse(reader, key, "units", UNIT_PATTERN_EXPECTED);
+
+        r = unit_pattern_check(event_text(key), &error);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                return complain(reader, key, "units: %s", error);
+
+        i = strv_find(units->names, event_text(key));
+        if (i >= 0)
+                return complain(reader, key,
+                                "units.%s: expected one, found another; the first is on line %zu",
+                                units->names[i], units->lines[i]);
+
+        if (n >= POLICY_UNITS_MAX) {
+                r = complain(reader, key, "units: expected at most %d, found more, which are not read",
+                             POLICY_UNITS_MAX);
+                return r < 0 ? r : -EBADMSG;
+        }
+
+        longer = reallocarray(units->lines, n + 1, sizeof(*units->lines));
+        if (!longer)
+                return -ENOMEM;
+
+        units->lines = longer;
+        units->lines[n] = key->start_mark.line + 1;
+        r = strv_extend(&units->names, event_text(key));
+        return r < 0 ? r : 1;
+}
+
+/* Reads the mapping of each unit below "units". */
+static int read_units(Reader *reader, const yaml_event_t *event) {
+        _cleanup_(yaml_event_delete) yaml_event_t key = {};
+        _cleanup_(keys_done) Keys units = {};
+        int r;
+
+        if (!is_mapping(event))
+                return refuse(reader, event, "units", "a mapping with units");
+
+        for (;;) {
+                _cleanup_(yaml_event_delete) yaml_event_t value = {};
+                bool known;
+
+                r = next_event(reader, &key);
+                if (r < 0 || key.type == YAML_MAPPING_END_EVENT)
+                        return r;
+
+                r = add_unit(reader, &units, &key);
+                if (r < 0)
+                        return r;
+
+                known = r > 0;
+                r = next_event(reader, &value);
+                if (r < 0)
+                        return r;
+
+                if (known) {
+                        reader->unit = event_text(&key);
+                        r = read_group(reader, "", &value);
+                        reader->unit = NULL;
+                } else
+                        r = skip_value(reader, &value);
+                if (r < 0)
+                        return r;
+        }
+}
+
 /* Reads the value of the key PATH, which is a known one. */
 static int read_value(Reader *reader, const char *path, const yaml_event_t *event) {
         const KeySpec *spec = key_spec_find(path);
@@ -468,6 +555,8 @@ static int read_value(Reader *reader, const char *path, const yaml_event_t *even
                 return read_version(reader, event);
         if (streq(path, "policy"))
                 return read_policy(reader, event);
+        if (streq(path, "units") && !reader->unit)
+                return read_units(reader, event);
 
         return read_group(reader, path, event);
 }
@@ -537,7 +626,7 @@ static int read_root(Reader *reader, const yaml_event_t *event) {
         if (!is_mapping(event))
                 return refuse(reader, event, "", "a mapping that begins with 'version: 1'");
 
-        r = keys_init(&keys, "");
+        r = keys_init(reader, &keys, "");
         if (r < 0)
                 return r;
 

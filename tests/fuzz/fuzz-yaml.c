@@ -34,8 +34,9 @@ static void check_errors(const PolicyErrors *errors) {
                 CHECK((*p >= ' ' && *p <= '~') || *p == '\n');
 }
 
-/* Writes what is below PATH, which is DEPTH mappings deep. */
-static void write_group(FILE *f, const PolicyModel *model, const char *path, int depth) {
+/* Writes those of KEYS that are below PATH, DEPTH mappings deep. */
+static void write_group(FILE *f, const struct memsec_params *params, uint64_t keys, const char *path,
+                        int depth) {
         _cleanup_strv_free_ char **names = NULL;
 
         CHECK(key_spec_children(path, &names) == 0);
@@ -44,15 +45,14 @@ static void write_group(FILE *f, const PolicyModel *model, const char *path, int
                 const KeySpec *spec;
 
                 CHECK(asprintf(&below, "%s%s%s", path, *path ? "." : "", *name) > 0);
-                fprintf(f, "%*s%s:", 2 * depth, "", *name);
-
                 spec = key_spec_find(below);
-                if (spec) {
-                        CHECK(value_format(spec, key_spec_get(spec, &model->params), &value) == 0);
-                        fprintf(f, " %s\n", value);
-                } else {
-                        fputc('\n', f);
-                        write_group(f, model, below, depth + 1);
+                if (!spec) {
+                        fprintf(f, "%*s%s: {\n", 2 * depth, "", *name);
+                        write_group(f, params, keys, below, depth + 1);
+                        fprintf(f, "%*s},\n", 2 * depth, "");
+                } else if (keys & (UINT64_C(1) << (spec - key_specs))) {
+                        CHECK(value_format(spec, key_spec_get(spec, params), &value) == 0);
+                        fprintf(f, "%*s%s: %s,\n", 2 * depth, "", *name, value);
                 }
         }
 }
@@ -65,11 +65,39 @@ static char *write_model(const PolicyModel *model) {
 
         f = open_memstream(&text, &size);
         CHECK(f);
-        fprintf(f, "version: 1\npolicy: '%s'\n", model->policy);
-        write_group(f, model, "", 0);
+        fprintf(f, "{version: 1, policy: '%s',\n", model->policy);
+        write_group(f, &model->params, UINT64_MAX, "", 1);
+        fputs("  units: {\n", f);
+        for (size_t i = 0; i < model->n_units; i++) {
+                const UnitSettings *s = model->units + i;
+
+                fprintf(f, "    '%s': {\n", s->pattern);
+                write_group(f, &s->params, s->keys, "", 3);
+                fputs("    },\n", f);
+        }
+        fputs("  },\n}\n", f);
         CHECK(fclose(f) == 0);
 
         return text;
+}
+
+static void check_units(const PolicyModel *model) {
+        for (size_t i = 0; i < model->n_units; i++) {
+                _cleanup_free_ char *error = NULL;
+
+                CHECK(unit_pattern_check(model->units[i].pattern, &error) == 0);
+                CHECK(model->units[i].keys);
+        }
+}
+
+/* One file says nothing twice, so that statements come back in their order. */
+static void check_same_units(const PolicyModel *a, const PolicyModel *b) {
+        CHECK(a->n_units == b->n_units);
+        for (size_t i = 0; i < a->n_units; i++) {
+                CHECK(streq(a->units[i].pattern, b->units[i].pattern));
+                CHECK(a->units[i].keys == b->units[i].keys);
+                CHECK(memcmp(&a->units[i].params, &b->units[i].params, sizeof(struct memsec_params)) == 0);
+        }
 }
 
 static void check_model(const PolicyModel *model) {
@@ -84,6 +112,8 @@ static void check_model(const PolicyModel *model) {
                 CHECK(value >= spec->min && value <= spec->max);
         }
 
+        check_units(model);
+
         /* A quote inside quotes is written twice, and not worth the code here. */
         if (strchr(model->policy, '\''))
                 return;
@@ -92,6 +122,7 @@ static void check_model(const PolicyModel *model) {
         CHECK(read_text(&again, text, strlen(text), &errors) == 0);
         CHECK(streq(again->policy, model->policy));
         CHECK(memcmp(&again->params, &model->params, sizeof(model->params)) == 0);
+        check_same_units(again, model);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

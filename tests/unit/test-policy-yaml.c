@@ -66,8 +66,10 @@ typedef struct Bad {
 #define BATCH "teardown.batch: expected a number of pages from 1 to 1048576, found "
 #define MAX_HOLD "teardown.max_hold: expected a duration from 50us to 60s, in ns, us, ms or s, found "
 #define POLICY "policy: expected " POLICY_NAME_EXPECTED ", found "
-#define TOP_KEY "expected version, policy or teardown, found the unknown key "
+#define TOP_KEY "expected version, policy, units or teardown, found the unknown key "
 #define TEARDOWN_KEY "teardown: expected batch or max_hold, found the unknown key "
+#define UNIT "expected " UNIT_PATTERN_EXPECTED ", found "
+#define UNIT_KEY "a.service: expected teardown, found the unknown key "
 #define BOOLEAN ", which YAML reads as a boolean"
 #define NOTHING ", which YAML reads as nothing"
 #define OCTAL ", which looks octal; write it without the leading zero"
@@ -278,6 +280,42 @@ static const Bad bad[] = {
         { "unknown handle of a tag", "version: !x!y 1\n", 0,
           "1:10: expected YAML, but found undefined tag handle while parsing a node that begins on line 1" },
 
+        /* units */
+        { "units without a value", "version: 1\nunits:\n", 0,
+          "2:7: units: expected a mapping with units, found nothing" },
+        { "list of units", "version: 1\nunits: [a.service]\n", 0,
+          "2:8: units: expected a mapping with units, found a list" },
+        { "unit without a suffix", "version: 1\nunits: {a: {teardown: {batch: yes}}}\n", 0,
+          "2:9: units: " UNIT "'a', which does not end in one of these" },
+        { "glob without quotes", "version: 1\nunits:\n  *.service:\n    teardown: {batch: 1}\n", 0,
+          "3:4: expected YAML, but did not find expected alphabetic or numeric character while scanning an "
+          "alias that begins on line 3" },
+        { "list for a unit's name", "version: 1\nunits:\n  ? [a.service]\n  : {}\n", 0,
+          "3:5: units: " UNIT "a list" },
+        { "unit twice", "version: 1\nunits:\n  a.service: {}\n  'a.service': {teardown: {batch: 0}}\n", 0,
+          "4:3: units.a.service: expected one, found another; the first is on line 3" },
+        { "unit without a value", "version: 1\nunits:\n  a.service:\n", 0,
+          "3:13: a.service: expected a mapping with teardown, found nothing" },
+        { "policy of a unit", "version: 1\nunits:\n  a.service:\n    policy: fixed\n", 0,
+          "4:5: " UNIT_KEY "'policy'" },
+        { "units of a unit", "version: 1\nunits: {a.service: {units: {b.service: {}}}}\n", 0,
+          "2:21: " UNIT_KEY "'units'" },
+        { "version of a unit", "version: 1\nunits: {a.service: {version: 1}}\n", 0,
+          "2:21: " UNIT_KEY "'version'" },
+        { "all errors of units at once",
+          "version: 1\n"
+          "units:\n"
+          "  a.service:\n"
+          "    teardown: {batch: 0, max_hold: 5}\n"
+          "  b.socket: {teardown: {batch: 0}}\n"
+          "  '*.slice': {teardown: {batch: yes}}\n"
+          "teardown: {batch: 0}\n", 0,
+          "4:23: a.service: " BATCH "'0'\n"
+          "4:36: a.service: " MAX_HOLD "'5', which has no unit\n"
+          "5:3: units: " UNIT "'b.socket', which does not end in one of these\n"
+          "6:33: *.slice: " BATCH "'yes'" BOOLEAN "\n"
+          "7:19: " BATCH "'0'" },
+
         /* what is no text */
         { "NUL", "version: 1\npolicy: a\0b\n", 23,
           "2:10: expected UTF-8 text, found 0x00: control characters are not allowed" },
@@ -476,8 +514,79 @@ static void test_later_text_wins(void **state) {
         assert_true(model->params.teardown.max_hold_ns == UINT64_C(1000) * NS_PER_MS);
 }
 
+/* What statement I about units is. */
+static void check_unit(const PolicyModel *model, size_t i, const char *pattern, const char *key,
+                       uint64_t value) {
+        const KeySpec *spec = key_spec_find(key);
+
+        assert_true(i < model->n_units);
+        assert_string_equal(model->units[i].pattern, pattern);
+        assert_true(model->units[i].keys & (UINT64_C(1) << (spec - key_specs)));
+        assert_true(key_spec_get(spec, &model->units[i].params) == value);
+}
+
+static void test_units(void **state) {
+        static const char first[] = "version: 1\n"
+                                    "units:\n"
+                                    "  \"g@*.service\": {teardown: {batch: 5, max_hold: 1s}}\n"
+                                    "  a.slice:\n"
+                                    "    teardown:\n"
+                                    "      batch: 6\n"
+                                    "  empty.scope: {}\n"
+                                    "teardown: {batch: 7}\n";
+        static const char second[] = "version: 1\nunits: {'g@*.service': {teardown: {batch: 8}}}\n";
+        _cleanup_(policy_model_freep) PolicyModel *model = unset_model();
+        _cleanup_(policy_errors_done) PolicyErrors errors = {};
+
+        assert_int_equal(policy_model_read_text(model, "f", first, strlen(first), &errors), 0);
+        assert_true(model->params.teardown.batch == 7);
+        assert_true(model->params.teardown.max_hold_ns == UNSET);
+        assert_int_equal(model->n_units, 2);
+        check_unit(model, 0, "g@*.service", "teardown.batch", 5);
+        check_unit(model, 0, "g@*.service", "teardown.max_hold", UINT64_C(1000) * NS_PER_MS);
+        check_unit(model, 1, "a.slice", "teardown.batch", 6);
+        assert_int_equal(model->units[1].keys, 1);
+
+        assert_int_equal(policy_model_read_text(model, "f", second, strlen(second), &errors), 0);
+        assert_int_equal(model->n_units, 3);
+        check_unit(model, 0, "g@*.service", "teardown.max_hold", UINT64_C(1000) * NS_PER_MS);
+        check_unit(model, 2, "g@*.service", "teardown.batch", 8);
+}
+
+static void test_many_units(void **state) {
+        static const char another[] = "{version: 1, units: {m.scope: {teardown: {batch: 1}}}}";
+        _cleanup_(policy_model_freep) PolicyModel *model = unset_model();
+        _cleanup_(policy_errors_done) PolicyErrors errors = {};
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *f;
+
+        f = open_memstream(&text, &size);
+        assert_non_null(f);
+        fputs("version: 1\nunits:\n", f);
+        for (int i = 0; i < POLICY_UNITS_MAX; i++)
+                fprintf(f, "  u%d.service: {teardown: {batch: 1}}\n", i);
+        assert_int_equal(fflush(f), 0);
+        assert_int_equal(policy_model_read_text(model, "f", text, size, &errors), 0);
+        assert_int_equal(model->n_units, POLICY_UNITS_MAX);
+
+        fputs("  more.service: {teardown: {batch: 1}}\n", f);
+        assert_int_equal(fclose(f), 0);
+        assert_int_equal(policy_model_read_text(model, "f", text, size, &errors), -EBADMSG);
+        assert_int_equal(errors.items[0].line, POLICY_UNITS_MAX + 3);
+        assert_string_equal(errors.items[0].message,
+                            "units: expected at most 4096, found more, which are not read");
+
+        policy_errors_done(&errors);
+        assert_int_equal(policy_model_read_text(model, "f", another, strlen(another), &errors), -EBADMSG);
+        assert_string_equal(errors.items[0].message,
+                            "m.scope: expected at most 4096 units in all files, found more");
+}
+
 int main(void) {
         static const struct CMUnitTest others[] = {
+                cmocka_unit_test(test_units),
+                cmocka_unit_test(test_many_units),
                 cmocka_unit_test(test_too_large),
                 cmocka_unit_test(test_long_word),
                 cmocka_unit_test(test_long_path),
