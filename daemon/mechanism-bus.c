@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include <inttypes.h>
-
+#include "bus-value.h"
 #include "kernel.h"
 #include "manager-bus.h"
 #include "mechanism-bus.h"
 
 #define MECHANISM_INTERFACE "org.memsec1.Mechanism"
-#define NSEC_PER_USEC UINT64_C(1000)
 
 /* By the name before the '.' of KeySpec.path, which is that of the kernel's directory too. */
 static const struct {
@@ -38,26 +36,6 @@ static const KeySpec *spec_by_property(const MechanismObject *object, const char
         return NULL;
 }
 
-/* On the bus durations are in µs, as everywhere in systemd. */
-static uint64_t value_to_bus(const KeySpec *spec, uint64_t value) {
-        return spec->type == KEY_DURATION ? value / NSEC_PER_USEC : value;
-}
-
-/* -ERANGE: no value that SPEC allows. */
-static int value_from_bus(const KeySpec *spec, uint64_t value, uint64_t *ret) {
-        if (spec->type == KEY_DURATION) {
-                if (value > UINT64_MAX / NSEC_PER_USEC)
-                        return -ERANGE;
-                value *= NSEC_PER_USEC;
-        }
-
-        if (value < spec->min || value > spec->max)
-                return -ERANGE;
-
-        *ret = value;
-        return 0;
-}
-
 static int property_get_tunable(sd_bus *bus, const char *path, const char *interface, const char *property,
                                 sd_bus_message *reply, void *userdata, sd_bus_error *error) {
         MechanismObject *object = userdata;
@@ -65,18 +43,6 @@ static int property_get_tunable(sd_bus *bus, const char *path, const char *inter
         uint64_t value = key_spec_get(spec, &object->manager->status.model->params);
 
         return sd_bus_message_append(reply, "t", value_to_bus(spec, value));
-}
-
-static int set_range_error(const KeySpec *spec, uint64_t value, sd_bus_error *error) {
-        _cleanup_free_ char *expected = NULL;
-        int r;
-
-        r = value_expected(spec, &expected);
-        if (r < 0)
-                return r;
-
-        return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s: expected %s, found %" PRIu64 "%s",
-                                 spec->bus_name, expected, value, spec->type == KEY_DURATION ? "us" : "");
 }
 
 static int property_set_tunable(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -91,7 +57,7 @@ static int property_set_tunable(sd_bus *bus, const char *path, const char *inter
                 return r;
 
         if (value_from_bus(spec, bus_value, &value) < 0)
-                return set_range_error(spec, bus_value, error);
+                return bus_value_error(spec, spec->bus_name, bus_value, error);
 
         return manager_set_tunable(object->manager, spec, value, error);
 }
