@@ -65,6 +65,7 @@ static bool only_reads(sd_bus_message *call) {
                 { "org.freedesktop.DBus.Peer",           "Ping"         },
                 { "org.freedesktop.DBus.Properties",     "Get"          },
                 { "org.freedesktop.DBus.Properties",     "GetAll"       },
+                { "org.memsec1.Manager",                 "GetUnit"      },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(readers); i++)

@@ -153,7 +153,7 @@ static int attach_or_update(BpfPolicy *policy, struct bpf_map *ops) {
         return policy->link_fd;
 }
 
-static int open_and_load(const char *path, const struct memsec_params *params, struct bpf_object **ret,
+static int open_and_load(const char *path, const ParamsTable *params, struct bpf_object **ret,
                          struct bpf_map **ret_ops, struct bpf_map **ret_params, char **ret_error) {
         _cleanup_(bpf_object__closep) struct bpf_object *object = NULL;
         int r;
@@ -177,7 +177,7 @@ static int open_and_load(const char *path, const struct memsec_params *params, s
         }
 
         if (*ret_params) {
-                r = bpf_policy_put_params(bpf_map__fd(*ret_params), 0, params);
+                r = bpf_policy_put_params(bpf_map__fd(*ret_params), params);
                 if (r < 0) {
                         errno = -r;
                         return error_set(ret_error, r, "cannot fill map '" PARAMS_MAP "': %m");
@@ -188,7 +188,7 @@ static int open_and_load(const char *path, const struct memsec_params *params, s
         return 0;
 }
 
-static int attach_object(BpfPolicy *policy, const char *path, const struct memsec_params *params,
+static int attach_object(BpfPolicy *policy, const char *path, const ParamsTable *params,
                          char **ret_error) {
         _cleanup_(bpf_object__closep) struct bpf_object *object = NULL;
         struct bpf_map *ops = NULL, *params_map = NULL;
@@ -230,8 +230,7 @@ static int attach_object(BpfPolicy *policy, const char *path, const struct memse
         return 0;
 }
 
-int bpf_policy_attach(BpfPolicy *policy, const char *path, const struct memsec_params *params,
-                      char **ret_error) {
+int bpf_policy_attach(BpfPolicy *policy, const char *path, const ParamsTable *params, char **ret_error) {
         _cleanup_free_ char *reason = NULL, *log = NULL;
         int r;
 
@@ -246,21 +245,6 @@ int bpf_policy_attach(BpfPolicy *policy, const char *path, const struct memsec_p
                 return error_set(ret_error, r, "%s: %s%s%s", path, reason ?: "out of memory",
                                  log && *log ? "\n" : "", log ?: "");
         return r;
-}
-
-int bpf_policy_put_params(int params_fd, uint64_t cgroup_id, const struct memsec_params *params) {
-        _cleanup_close_ int fd = -1;
-        uint32_t first = 0;
-
-        fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "memsec_values", sizeof(first), sizeof(*params), 1, NULL);
-        if (fd < 0)
-                return -errno;
-
-        if (bpf_map_update_elem(fd, &first, params, BPF_ANY) < 0)
-                return -errno;
-
-        /* A reader has either the old inner map or this one. */
-        return RET_NERRNO(bpf_map_update_elem(params_fd, &cgroup_id, &fd, BPF_ANY));
 }
 
 bool bpf_policy_link_alive(int link_fd) {

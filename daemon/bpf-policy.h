@@ -16,6 +16,23 @@ typedef struct BpfPolicy {
 
 #define BPF_POLICY_NONE ((BpfPolicy) { .link_fd = -1, .params_fd = -1 })
 
+/* The parameters of a cgroup, or of everyone else. */
+typedef struct ParamsEntry {
+        uint64_t cgroup_id;     /* or MEMSEC_EVERYONE */
+        struct memsec_params params;
+} ParamsEntry;
+
+typedef struct ParamsTable {
+        ParamsEntry *items;
+        size_t n_items;
+} ParamsTable;
+
+void params_table_done(ParamsTable *table);
+#define _cleanup_params_table_ _cleanup_(params_table_done)
+
+/* 0 or -ENOMEM. */
+int params_table_add(ParamsTable *table, uint64_t cgroup_id, const struct memsec_params *params);
+
 void bpf_policy_done(BpfPolicy *policy);
 
 /* The file of POLICY, which policy_name_check() has taken, below ROOT or NULL. To be freed. 0 or -ENOMEM. */
@@ -29,11 +46,16 @@ int bpf_object_identity(const char *path, char **ret);
  * holds attached, with no moment without one. Nothing is changed on failure. -EBUSY: another program is
  * attached and it is not POLICY's. *ret_error, to be freed, says what was wrong.
  */
-int bpf_policy_attach(BpfPolicy *policy, const char *path, const struct memsec_params *params,
-                      char **ret_error);
+int bpf_policy_attach(BpfPolicy *policy, const char *path, const ParamsTable *params, char **ret_error);
 
-/* Replace the parameters of CGROUP_ID, 0 for everyone, at once. */
-int bpf_policy_put_params(int params_fd, uint64_t cgroup_id, const struct memsec_params *params);
+/* Set the parameters in PARAMS, of each cgroup at once, and leave others. */
+int bpf_policy_put_params(int params_fd, const ParamsTable *params);
+
+/* Make PARAMS all that there is. */
+int bpf_policy_replace_params(int params_fd, const ParamsTable *params);
+
+/* Leave the cgroups in IDS everyone's parameters. */
+int bpf_policy_drop_params(int params_fd, const uint64_t *ids, size_t n_ids);
 
 /* Whether the kernel still asks the policy behind the link. */
 bool bpf_policy_link_alive(int link_fd);

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "manager.h"
 #include "manager-bus.h"
+#include "manager-units.h"
 #include "mechanism-bus.h"
 #include "memsec_ops.h"
 #include "takeover.h"
@@ -49,10 +50,13 @@ Manager *manager_free(Manager *m) {
                 return NULL;
 
         sd_event_source_unref(m->link_event);
+        sd_event_source_unref(m->units_event);
+        sd_event_source_unref(m->units_timer);
         authorizer_free(m->authorizer);
         sd_bus_flush_close_unref(m->bus);
         mechanism_objects_free(m->mechanisms);
         bpf_policy_done(&m->policy);
+        units_free(m->units);
         safe_close(m->state_fd);
         status_done(&m->status);
         status_done(&m->told);
@@ -93,6 +97,7 @@ static void manager_lose_policy(Manager *m) {
 
         m->link_event = sd_event_source_unref(m->link_event);
         bpf_policy_done(&m->policy);
+        manager_units_forget(m);
         if (takeover_forget(m) < 0)
                 log_warning("Cannot tell the service manager that the policy is gone.");
 }
@@ -129,20 +134,21 @@ static int set_load_error(Manager *m, int r, const char *policy, const char *rea
 }
 
 /* Load the program at PATH and put it in the place of what runs, if anything does. */
-static int manager_attach(Manager *m, const char *path, const PolicyModel *model, sd_bus_error *error) {
+static int manager_attach(Manager *m, const char *path, const char *policy, const ParamsTable *params,
+                          sd_bus_error *error) {
         _cleanup_free_ char *reason = NULL;
         int old_link = m->policy.link_fd, r;
 
         /* A descriptor must not be closed under its event source, since the store keeps the file open. */
         m->link_event = sd_event_source_unref(m->link_event);
-        r = bpf_policy_attach(&m->policy, path, &model->params, &reason);
+        r = bpf_policy_attach(&m->policy, path, params, &reason);
         if (manager_watch_link(m) < 0)
                 log_warning("Cannot watch the policy.");
         if (r < 0)
-                return set_load_error(m, r, model->policy, reason, error);
+                return set_load_error(m, r, policy, reason, error);
 
         m->status.state = STATE_ATTACHED;
-        log_policy(LOG_INFO, model->policy, "Policy '%s' is attached.", model->policy);
+        log_policy(LOG_INFO, policy, "Policy '%s' is attached.", policy);
         return m->policy.link_fd != old_link;
 }
 
@@ -155,16 +161,18 @@ static bool manager_runs(Manager *m, const char *policy, const char *path) {
                 streq(object, m->policy.object);
 }
 
-static int manager_put_params(Manager *m, const struct memsec_params *params, sd_bus_error *error) {
+/* Make PARAMS those of the policy. Should the kernel not take all, those of the status are put back. */
+static int manager_put_params(Manager *m, const ParamsTable *params, sd_bus_error *error) {
         int r;
 
         if (m->policy.params_fd < 0)
                 return 0;
 
-        r = bpf_policy_put_params(m->policy.params_fd, 0, params);
+        r = bpf_policy_replace_params(m->policy.params_fd, params);
         if (r < 0) {
                 sd_bus_error_setf(error, ERROR_LOAD, "The parameters cannot be changed: %s", strerror(-r));
                 log_error("%s", error->message);
+                manager_units_resume(m);
         }
 
         return r;
@@ -175,9 +183,14 @@ static int manager_put_params(Manager *m, const struct memsec_params *params, sd
  * then on, but not on failure.
  */
 static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_error *error) {
+        _cleanup_units_change_ UnitsChange change = {};
         _cleanup_free_ char *path = NULL;
-        int r = 0;
         bool attach = !m->unsupported;
+        int r;
+
+        r = manager_units_prepare(m, model, &change, error);
+        if (r < 0)
+                return r;
 
         if (attach) {
                 r = bpf_object_path(m->root, model->policy, &path);
@@ -186,9 +199,9 @@ static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_er
 
                 attach = !manager_runs(m, model->policy, path);
                 if (attach)
-                        r = manager_attach(m, path, model, error);
+                        r = manager_attach(m, path, model->policy, &change.params, error);
                 else
-                        r = manager_put_params(m, &model->params, error);
+                        r = manager_put_params(m, &change.params, error);
                 if (r < 0)
                         return r;
         }
@@ -198,6 +211,7 @@ static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_er
         if (files != m->status.files)
                 strv_free(m->status.files);
         m->status.files = files;
+        manager_units_commit(m, &change);
 
         r = attach ? takeover_keep(m, r > 0) : takeover_save(m, /* stopped= */ false);
         if (r < 0)
@@ -304,21 +318,65 @@ int manager_set_policy(Manager *m, const char *policy, sd_bus_error *error) {
         return r;
 }
 
-int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_error *error) {
-        struct memsec_params params = m->status.model->params;
+/* Put the numbers of MODEL in force, and attach nothing. Owns it from then on, but not on failure. */
+static int manager_tune(Manager *m, PolicyModel *model, sd_bus_error *error) {
+        _cleanup_units_change_ UnitsChange change = {};
         int r;
 
-        key_spec_set(spec, &params, value);
-        r = manager_put_params(m, &params, error);
+        r = manager_units_prepare(m, model, &change, error);
+        if (r >= 0)
+                r = manager_put_params(m, &change.params, error);
         if (r < 0)
                 return r;
 
-        m->status.model->params = params;
+        policy_model_free(m->status.model);
+        m->status.model = model;
+        manager_units_commit(m, &change);
+
         if (takeover_save(m, /* stopped= */ false) < 0)
-                log_warning("Cannot keep %s for a next instance of memsecd.", spec->path);
+                log_warning("Cannot keep what was set for a next instance of memsecd.");
 
         manager_publish(m);
         return 0;
+}
+
+int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_error *error) {
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        int r;
+
+        r = policy_model_copy(m->status.model, &model);
+        if (r < 0)
+                return r;
+
+        key_spec_set(spec, &model->params, value);
+        r = manager_tune(m, model, error);
+        if (r >= 0)
+                TAKE_PTR(model);
+
+        return r;
+}
+
+int manager_set_unit(Manager *m, const char *pattern, const KeySpec *spec, uint64_t value,
+                     sd_bus_error *error) {
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        int r;
+
+        r = policy_model_copy(m->status.model, &model);
+        if (r < 0)
+                return r;
+
+        r = policy_model_set_unit(model, pattern, spec, value);
+        if (r == -E2BIG) {
+                sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+                                  "Something is said of %d units already.", POLICY_UNITS_MAX);
+                return r;
+        }
+        if (r >= 0)
+                r = manager_tune(m, model, error);
+        if (r >= 0)
+                TAKE_PTR(model);
+
+        return r;
 }
 
 static void manager_probe_kernel(Manager *m) {
@@ -346,14 +404,19 @@ static void manager_probe_kernel(Manager *m) {
 /* What the previous instance was last told to do, with a program whose parameters can be reached. */
 static void manager_replace_program(Manager *m) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_units_change_ UnitsChange change = {};
         _cleanup_free_ char *path = NULL;
         int r;
 
         r = bpf_object_path(m->root, m->status.model->policy, &path);
         if (r >= 0)
-                r = manager_attach(m, path, m->status.model, &error);
+                r = manager_units_prepare(m, m->status.model, &change, &error);
         if (r >= 0)
+                r = manager_attach(m, path, m->status.model->policy, &change.params, &error);
+        if (r >= 0) {
+                manager_units_commit(m, &change);
                 r = takeover_keep(m, r > 0);
+        }
 
         (void) manager_finish(m, r, &error);
 }
@@ -376,9 +439,12 @@ static int manager_take_over(Manager *m) {
 
         switch (takeover) {
         case TAKEOVER_NOTHING:
-                (void) manager_apply_files(m, &error);
+                /* With bad files, a policy that runs still has the parameters it had. */
+                if (manager_apply_files(m, &error) < 0)
+                        manager_units_resume(m);
                 break;
         case TAKEOVER_RUNNING:
+                manager_units_resume(m);
                 log_policy(LOG_INFO, m->status.model->policy, "Policy '%s' ran on and is taken over.",
                            m->status.model->policy);
                 break;

@@ -7,6 +7,7 @@
 #include "authorize.h"
 #include "bpf-policy.h"
 #include "status.h"
+#include "units.h"
 #include "util.h"
 
 /* Errors on the bus beside those that D-Bus itself defines. */
@@ -32,6 +33,10 @@ typedef struct Manager {
         BpfPolicy policy;
         sd_event_source *link_event;    /* fires when the kernel lets go of the policy */
         int state_fd;                   /* see saved-state.h, -1 before the first attachment */
+
+        Units *units;                   /* see manager-units.h, NULL when no unit has parameters */
+        sd_event_source *units_event;   /* fires when cgroups come and go */
+        sd_event_source *units_timer;   /* fires when cgroups have been gone for long */
 } Manager;
 
 int manager_new(const char *root, Manager **ret);
@@ -54,8 +59,10 @@ void manager_stop(Manager *m);
 /* Read the files and do what they say. */
 int manager_reload(Manager *m, sd_bus_error *error);
 
-/* Until the next reload. POLICY and VALUE must have been checked. */
+/* Until the next reload. POLICY, PATTERN and VALUE must have been checked. */
 int manager_set_policy(Manager *m, const char *policy, sd_bus_error *error);
 int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_error *error);
+int manager_set_unit(Manager *m, const char *pattern, const KeySpec *spec, uint64_t value,
+                     sd_bus_error *error);
 
 DEFINE_TRIVIAL_CLEANUP_FUNC(Manager *, manager_free)

@@ -7,7 +7,7 @@
 #include "saved-state.h"
 
 /* More than any state is; what is longer was not written by memsecd. */
-#define STATE_MAX (1024U * 1024U)
+#define STATE_MAX (16U * 1024U * 1024U)
 
 void saved_state_done(SavedState *state) {
         policy_model_free(state->model);
@@ -18,6 +18,17 @@ void saved_state_done(SavedState *state) {
 
 int saved_state_open(void) {
         return RET_NERRNO(memfd_create("memsecd-state", MFD_CLOEXEC));
+}
+
+/* A tunable of the unit on the last UNIT line. */
+#define UNIT_PREFIX "unit."
+
+static void print_unit(FILE *f, const UnitSettings *settings) {
+        fprintf(f, "UNIT=%s\n", settings->pattern);
+        for (size_t i = 0; i < n_key_specs; i++)
+                if (settings->keys & (UINT64_C(1) << i))
+                        fprintf(f, UNIT_PREFIX "%s=%" PRIu64 "\n", key_specs[i].path,
+                                key_spec_get(key_specs + i, &settings->params));
 }
 
 static void print_state(FILE *f, const SavedState *state) {
@@ -33,6 +44,9 @@ static void print_state(FILE *f, const SavedState *state) {
 
         for (size_t i = 0; i < n_key_specs; i++)
                 fprintf(f, "%s=%" PRIu64 "\n", key_specs[i].path, key_spec_get(key_specs + i, params));
+
+        for (size_t i = 0; i < state->model->n_units; i++)
+                print_unit(f, state->model->units + i);
 
         /* A state without its end was cut off. */
         fputs("END=1\n", f);
@@ -96,7 +110,8 @@ static int parse_number(const char *text, uint64_t max, uint64_t *ret) {
         return 0;
 }
 
-static int parse_tunable(SavedState *state, const char *name, const char *value) {
+/* UNIT is NULL for everyone's. */
+static int parse_tunable(SavedState *state, const char *unit, const char *name, const char *value) {
         const KeySpec *spec = key_spec_find(name);
         uint64_t number;
         int r;
@@ -110,11 +125,16 @@ static int parse_tunable(SavedState *state, const char *name, const char *value)
         if (number < spec->min)
                 return -EBADMSG;
 
+        if (unit)
+                return policy_model_set_unit(state->model, unit, spec, number);
+
         key_spec_set(spec, &state->model->params, number);
         return 0;
 }
 
-static int parse_line(SavedState *state, const char *name, const char *value) {
+/* *UNIT is the value of the last UNIT line. */
+static int parse_line(SavedState *state, const char **unit, const char *name, const char *value) {
+        const char *unit_name = startswith(name, UNIT_PREFIX);
         uint64_t number;
         int r;
 
@@ -139,13 +159,22 @@ static int parse_line(SavedState *state, const char *name, const char *value) {
                 return r;
         }
 
-        return parse_tunable(state, name, value);
+        if (streq(name, "UNIT")) {
+                *unit = value;
+                return 0;
+        }
+
+        if (unit_name)
+                return *unit ? parse_tunable(state, *unit, unit_name, value) : -EBADMSG;
+
+        return parse_tunable(state, NULL, name, value);
 }
 
 int saved_state_read(int fd, SavedState *ret) {
         _cleanup_saved_state_ SavedState state = {};
         _cleanup_free_ char *text = NULL;
         char *line, *next, *value;
+        const char *unit = NULL;
         int r;
 
         r = read_text(fd, &text);
@@ -163,7 +192,7 @@ int saved_state_read(int fd, SavedState *ret) {
                         return -EBADMSG;
 
                 *next++ = *value++ = '\0';
-                r = parse_line(&state, line, value);
+                r = parse_line(&state, &unit, line, value);
                 if (r < 0)
                         return r;
         }

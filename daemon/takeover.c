@@ -68,6 +68,7 @@ int takeover_forget(Manager *m) {
 
 /* Is the stored parameters map that of the program attached? Then it holds the saved values from here on. */
 static bool resume_params(Manager *m, const SavedState *saved) {
+        ParamsEntry everyone = { .cgroup_id = MEMSEC_EVERYONE, .params = saved->model->params };
         uint32_t map_id;
         int r;
 
@@ -79,7 +80,7 @@ static bool resume_params(Manager *m, const SavedState *saved) {
                 return true;
 
         /* Also fails when this version has other parameters than the one that loaded the program. */
-        return bpf_policy_put_params(m->policy.params_fd, 0, &saved->model->params) >= 0;
+        return bpf_policy_put_params(m->policy.params_fd, &(ParamsTable) { &everyone, 1 }) >= 0;
 }
 
 static Takeover take_policy(Manager *m, StoredFds *fds, SavedState *saved) {

@@ -27,6 +27,9 @@ static void test_round_trip(void **state) {
         assert_int_equal(free_and_strdup(&saved.model->policy, "/a=b/c.bpf.o"), 0);
         for (size_t i = 0; i < n_key_specs; i++)
                 key_spec_set(key_specs + i, &saved.model->params, key_specs[i].max - i);
+        for (int i = 0; i < 3; i++)
+                assert_int_equal(policy_model_set_unit(saved.model, i == 1 ? "*.slice" : "a@.service",
+                                                       key_specs + i % n_key_specs, 100000 + i), 0);
         assert_int_equal(strv_extend(&saved.files, "/etc/memsec/policy.yaml"), 0);
         assert_int_equal(strv_extend(&saved.files, "/run/memsec/policy.d/a=b.yaml"), 0);
         assert_int_equal(free_and_strdup(&saved.object, "1:2:3"), 0);
@@ -38,6 +41,13 @@ static void test_round_trip(void **state) {
 
         assert_string_equal(read.model->policy, "/a=b/c.bpf.o");
         assert_memory_equal(&read.model->params, &saved.model->params, sizeof(struct memsec_params));
+        assert_int_equal(read.model->n_units, saved.model->n_units);
+        for (size_t i = 0; i < read.model->n_units; i++) {
+                assert_string_equal(read.model->units[i].pattern, saved.model->units[i].pattern);
+                assert_true(read.model->units[i].keys == saved.model->units[i].keys);
+                assert_memory_equal(&read.model->units[i].params, &saved.model->units[i].params,
+                                    sizeof(struct memsec_params));
+        }
         assert_int_equal(strv_length(read.files), 2);
         assert_string_equal(read.files[0], "/etc/memsec/policy.yaml");
         assert_string_equal(read.files[1], "/run/memsec/policy.d/a=b.yaml");
@@ -89,6 +99,8 @@ static void test_damaged(void **state) {
                 "teardown.batch=0\nEND=1\n",
                 "teardown.batch=99999999999\nEND=1\n",
                 "teardown.batch=18446744073709551616\nEND=1\n",
+                "unit.teardown.batch=1\nEND=1\n",
+                "UNIT=a.service\nunit.teardown.batch=0\nEND=1\n",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(damaged); i++) {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "bus-value.h"
+#include "manager.h"
+#include "units-bus.h"
+
+static int append_params(sd_bus_message *reply, const struct memsec_params *params) {
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'a', "{st}");
+        if (r < 0)
+                return r;
+
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
+                r = sd_bus_message_append(reply, "{st}", spec->path,
+                                          value_to_bus(spec, key_spec_get(spec, params)));
+                if (r < 0)
+                        return r;
+        }
+
+        return sd_bus_message_close_container(reply);
+}
+
+static int append_unit(sd_bus_message *reply, const UnitCgroup *item) {
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'r', "sta{st}");
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_append(reply, "st", unit_cgroup_name(item), item->id);
+        if (r < 0)
+                return r;
+
+        r = append_params(reply, &item->params);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_close_container(reply);
+}
+
+int property_get_units(sd_bus *bus, const char *path, const char *interface, const char *property,
+                       sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        const Units *units = ((Manager *) userdata)->units;
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'a', "(sta{st})");
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; units && i < units->n_items; i++) {
+                const UnitCgroup *item = units->items + i;
+
+                if (!item->has_params || item->gone_usec > 0 || !unit_cgroup_name(item))
+                        continue;
+
+                r = append_unit(reply, item);
+                if (r < 0)
+                        return r;
+        }
+
+        return sd_bus_message_close_container(reply);
+}
+
+/* What UNIT has, or would have if it ran and no slice had a say. */
+static int unit_params(Manager *m, const char *unit, struct memsec_params *ret) {
+        const UnitCgroup *item = units_find(m->units, unit);
+        char *path;
+
+        if (item) {
+                *ret = item->params;
+                return 0;
+        }
+
+        /* The underscore is systemd's mark that the rest is a name as it is. */
+        if (asprintf(&path, "/_%s", unit) < 0)
+                return -ENOMEM;
+
+        (void) policy_model_cgroup_params(m->status.model, path, ret);
+        free(path);
+        return 0;
+}
+
+int method_get_unit(sd_bus_message *message, void *userdata, sd_bus_error *error) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        struct memsec_params params;
+        const char *unit;
+        int r;
+
+        r = sd_bus_message_read(message, "s", &unit);
+        if (r < 0)
+                return r;
+
+        if (!unit_name_is_valid(unit))
+                return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
+                                        "Expected the name of a .service, .slice or .scope.");
+
+        r = unit_params(userdata, unit, &params);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r < 0)
+                return r;
+
+        r = append_params(reply, &params);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_send(reply);
+}
+
+int method_set_unit(sd_bus_message *message, void *userdata, sd_bus_error *error) {
+        _cleanup_free_ char *reason = NULL;
+        const char *unit, *key;
+        uint64_t bus_value, value;
+        const KeySpec *spec;
+        int r;
+
+        r = sd_bus_message_read(message, "sst", &unit, &key, &bus_value);
+        if (r < 0)
+                return r;
+
+        r = unit_pattern_check(unit, &reason);
+        if (r == -EINVAL)
+                return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "unit: %s", reason);
+        if (r < 0)
+                return r;
+
+        spec = key_spec_find(key);
+        if (!spec)
+                return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
+                                        "key: expected a tunable such as 'teardown.batch'");
+
+        if (value_from_bus(spec, bus_value, &value) < 0)
+                return bus_value_error(spec, key, bus_value, error);
+
+        r = manager_set_unit(userdata, unit, spec, value, error);
+        if (r < 0)
+                return r;
+
+        return sd_bus_reply_method_return(message, NULL);
+}
