@@ -48,6 +48,16 @@ void manager_done(Manager *m) {
         *m = (Manager) {};
 }
 
+void unit_list_done(UnitList *l) {
+        for (size_t i = 0; i < l->n_items; i++) {
+                free(l->items[i].name);
+                free(l->items[i].values);
+        }
+
+        free(l->items);
+        *l = (UnitList) {};
+}
+
 static ExitStatus not_running(void) {
         fprintf(stderr, "memsecd is not running; start it with: systemctl start memsecd\n");
         return STATUS_NOT_ATTACHED;
@@ -289,6 +299,10 @@ uint64_t client_value_from_bus(const KeySpec *spec, uint64_t value) {
         return spec->type == KEY_DURATION ? value * NSEC_PER_USEC : value;
 }
 
+static uint64_t value_to_bus(const KeySpec *spec, uint64_t value) {
+        return spec->type == KEY_DURATION ? value / NSEC_PER_USEC : value;
+}
+
 ExitStatus client_get_key(sd_bus *bus, const KeySpec *spec, uint64_t *ret) {
         _cleanup_free_ char *path = NULL, *interface = NULL;
         _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -319,10 +333,125 @@ ExitStatus client_set_key(sd_bus *bus, const KeySpec *spec, uint64_t value) {
                 return out_of_memory();
         }
 
-        if (spec->type == KEY_DURATION)
-                value /= NSEC_PER_USEC;
+        r = sd_bus_set_property(bus, BUS_NAME, path, interface, spec->bus_name, &error, "t",
+                                value_to_bus(spec, value));
+        if (r < 0)
+                return report(what, &error, r);
 
-        r = sd_bus_set_property(bus, BUS_NAME, path, interface, spec->bus_name, &error, "t", value);
+        return STATUS_OK;
+}
+
+/* Reads an a{st} of paths; what a newer memsecd has more is left out. */
+static int read_values(sd_bus_message *m, uint64_t *values) {
+        const char *path;
+        uint64_t value;
+        int r;
+
+        r = sd_bus_message_enter_container(m, 'a', "{st}");
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_read(m, "{st}", &path, &value)) > 0) {
+                const KeySpec *spec = key_spec_find(path);
+
+                if (spec)
+                        values[spec - key_specs] = client_value_from_bus(spec, value);
+        }
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_exit_container(m);
+}
+
+/* Returns 0 when there is no further one. */
+static int read_unit(sd_bus_message *m, UnitList *l) {
+        const char *name;
+        Unit *longer, *unit;
+        int r;
+
+        r = sd_bus_message_enter_container(m, 'r', "sta{st}");
+        if (r <= 0)
+                return r;
+
+        longer = reallocarray(l->items, l->n_items + 1, sizeof(Unit));
+        if (!longer)
+                return -ENOMEM;
+
+        l->items = longer;
+        unit = longer + l->n_items++;
+        *unit = (Unit) { .values = calloc(n_key_specs, sizeof(uint64_t)) };
+        if (!unit->values)
+                return -ENOMEM;
+
+        r = sd_bus_message_read(m, "st", &name, &unit->cgroup_id);
+        if (r < 0)
+                return r;
+
+        unit->name = strdup(name);
+        if (!unit->name)
+                return -ENOMEM;
+
+        r = read_values(m, unit->values);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_exit_container(m);
+        return r < 0 ? r : 1;
+}
+
+static int compare_units(const void *a, const void *b) {
+        return strcmp(((const Unit *) a)->name, ((const Unit *) b)->name);
+}
+
+ExitStatus client_get_units(sd_bus *bus, UnitList *ret) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_bus_message_ sd_bus_message *reply = NULL;
+        int r;
+
+        r = sd_bus_get_property(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "Units", &error, &reply,
+                                "a(sta{st})");
+        if (r >= 0)
+                r = sd_bus_message_enter_container(reply, 'a', "(sta{st})");
+        while (r >= 0) {
+                r = read_unit(reply, ret);
+                if (r == 0)
+                        break;
+        }
+        if (r < 0)
+                return report("Cannot ask memsecd", &error, r);
+
+        if (ret->n_items > 0)
+                qsort(ret->items, ret->n_items, sizeof(Unit), compare_units);
+        return STATUS_OK;
+}
+
+ExitStatus client_get_unit(sd_bus *bus, const char *unit, uint64_t *values) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_bus_message_ sd_bus_message *reply = NULL;
+        int r;
+
+        r = sd_bus_call_method(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "GetUnit", &error, &reply,
+                               "s", unit);
+        if (r >= 0)
+                r = read_values(reply, values);
+        if (r < 0)
+                return report("Cannot ask memsecd", &error, r);
+
+        return STATUS_OK;
+}
+
+ExitStatus client_set_unit_key(sd_bus *bus, const char *unit, const KeySpec *spec, uint64_t value) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_free_ char *what = NULL;
+        int r;
+
+        if (asprintf(&what, "Cannot set %s of %s", spec->path, unit) < 0) {
+                what = NULL;
+                return out_of_memory();
+        }
+
+        r = sd_bus_call_method(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "SetUnit", &error, NULL,
+                               "sst", unit, spec->path, value_to_bus(spec, value));
         if (r < 0)
                 return report(what, &error, r);
 

@@ -53,6 +53,19 @@ typedef struct Manager {
         uint32_t abi;
 } Manager;
 
+/* A unit that runs and has settings of its own. */
+typedef struct Unit {
+        char *name;
+        uint64_t cgroup_id;
+        uint64_t *values;               /* one for each of key_specs */
+} Unit;
+
+typedef struct UnitList {
+        Unit *items;
+        size_t n_items;
+} UnitList;
+
+void unit_list_done(UnitList *l);
 void manager_done(Manager *m);
 void mechanism_done(Mechanism *m);
 
@@ -73,5 +86,12 @@ const KeySpec *client_find_key(const char *path, const char *interface, const ch
 
 /* What the bus's VALUE is in the unit of the model. */
 uint64_t client_value_from_bus(const KeySpec *spec, uint64_t value);
+
+/* By name. */
+ExitStatus client_get_units(sd_bus *bus, UnitList *ret);
+
+/* VALUES has room for one of each of key_specs. */
+ExitStatus client_get_unit(sd_bus *bus, const char *unit, uint64_t *values);
+ExitStatus client_set_unit_key(sd_bus *bus, const char *unit, const KeySpec *spec, uint64_t value);
 
 ExitStatus client_reload(sd_bus *bus);

@@ -71,9 +71,21 @@ static json_object *mechanism_to_json(const Status *status, const Mechanism *mec
         return o;
 }
 
+static json_object *unit_to_json(const Unit *unit) {
+        json_object *o = json_object_new_object(), *settings = json_object_new_object();
+
+        for (size_t i = 0; i < n_key_specs; i++)
+                json_add_number(settings, key_specs[i].path, unit->values[i]);
+
+        json_add_number(o, "cgroup", unit->cgroup_id);
+        json_object_object_add(o, "settings", settings);
+        return o;
+}
+
 static void show_status_json(const Status *status) {
         _cleanup_json_ json_object *o = json_object_new_object();
         json_object *files = json_object_new_array(), *mechanisms = json_object_new_object();
+        json_object *units = json_object_new_object();
         const Manager *m = &status->manager;
 
         for (char **f = m->files; f && *f; f++)
@@ -83,6 +95,10 @@ static void show_status_json(const Status *status) {
                 json_object_object_add(mechanisms, status->mechanisms[i].name,
                                        mechanism_to_json(status, status->mechanisms + i));
 
+        for (size_t i = 0; i < status->units.n_items; i++)
+                json_object_object_add(units, status->units.items[i].name,
+                                       unit_to_json(status->units.items + i));
+
         json_add_string(o, "version", m->version);
         json_add_string(o, "state", m->state);
         json_add_string(o, "policy", m->policy);
@@ -90,6 +106,7 @@ static void show_status_json(const Status *status) {
         json_add_string(o, "error", m->error);
         json_object_object_add(o, "files", files);
         json_object_object_add(o, "mechanisms", mechanisms);
+        json_object_object_add(o, "units", units);
         json_print(o);
 }
 
@@ -138,6 +155,20 @@ static void print_mechanism(const Status *status, const Mechanism *mechanism) {
         print_numbers("Counters", &mechanism->counters);
 }
 
+static void print_units(const UnitList *units) {
+        if (units->n_items > 0)
+                printf("\nunits\n");
+
+        for (size_t i = 0; i < units->n_items; i++) {
+                printf("  %s", units->items[i].name);
+                for (size_t k = 0; k < n_key_specs; k++) {
+                        printf(" %s=", key_specs[k].path);
+                        print_value(key_specs + k, units->items[i].values[k]);
+                }
+                putchar('\n');
+        }
+}
+
 /* One "  Title: text" line for each line of TEXT. */
 static void print_field(const char *title, const char *text) {
         while (*text) {
@@ -177,6 +208,8 @@ static void show_status_text(const Status *status) {
 
         for (size_t i = 0; i < status->n_mechanisms; i++)
                 print_mechanism(status, status->mechanisms + i);
+
+        print_units(&status->units);
 }
 
 void show_status(const Status *status, bool json) {

@@ -19,6 +19,7 @@ typedef struct Status {
         Mechanism *mechanisms;
         size_t n_mechanisms;
         uint64_t *values;               /* one for each of key_specs */
+        UnitList units;
 } Status;
 
 /* Something that has changed, and what it is now: a tunable's value, or a text, or else a list. */

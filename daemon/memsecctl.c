@@ -30,11 +30,13 @@ static bool arg_json = false;
 static bool arg_value = false;
 static const char *arg_root = NULL;
 static const char *arg_drop_in = NULL;
+static const char *arg_unit = NULL;
 
 typedef struct Verb {
         const char *name;
         const char *args;
         unsigned min_args, max_args;    /* without the verb itself */
+        bool takes_unit;                /* --unit= */
         ExitStatus (*run)(char **args);
         const char *help;
 } Verb;
@@ -46,6 +48,7 @@ static ExitStatus out_of_memory(void) {
 
 static void status_done(Status *status) {
         manager_done(&status->manager);
+        unit_list_done(&status->units);
         for (size_t i = 0; i < status->n_mechanisms; i++)
                 mechanism_done(status->mechanisms + i);
 
@@ -91,6 +94,8 @@ static ExitStatus verb_status(char **args _unused_) {
                 s = client_get_manager(bus, &status.manager);
         if (s == STATUS_OK)
                 s = fetch_mechanisms(bus, &status);
+        if (s == STATUS_OK)
+                s = client_get_units(bus, &status.units);
         if (s != STATUS_OK)
                 return s;
 
@@ -114,6 +119,10 @@ static void settings_done(Settings *s) {
 static ExitStatus setting_find_key(Setting *setting, const char *key) {
         const char *nearest;
 
+        if (streq(key, "policy") && arg_unit) {
+                fprintf(stderr, "A unit has no policy of its own.\n");
+                return STATUS_USAGE;
+        }
         if (streq(key, "policy"))
                 return STATUS_OK;
 
@@ -138,12 +147,12 @@ static ExitStatus settings_alloc(size_t n, Settings *ret) {
         return STATUS_OK;
 }
 
-/* The settings that KEYS name, or all of them. */
+/* The settings that KEYS name, or all of them; everyone's begin with the policy. */
 static ExitStatus settings_from_keys(char **keys, Settings *ret) {
-        size_t n = strv_length(keys);
+        size_t n = strv_length(keys), n_policy = arg_unit ? 0 : 1;
         ExitStatus s;
 
-        s = settings_alloc(n > 0 ? n : n_key_specs + 1, ret);
+        s = settings_alloc(n > 0 ? n : n_key_specs + n_policy, ret);
         if (s != STATUS_OK)
                 return s;
 
@@ -155,7 +164,25 @@ static ExitStatus settings_from_keys(char **keys, Settings *ret) {
 
         if (n == 0)
                 for (size_t i = 0; i < n_key_specs; i++)
-                        ret->items[i + 1].spec = key_specs + i;
+                        ret->items[i + n_policy].spec = key_specs + i;
+
+        return STATUS_OK;
+}
+
+static ExitStatus settings_fetch_unit(sd_bus *bus, Settings *settings) {
+        _cleanup_free_ uint64_t *values = NULL;
+        ExitStatus s;
+
+        values = calloc(n_key_specs, sizeof(uint64_t));
+        if (!values)
+                return out_of_memory();
+
+        s = client_get_unit(bus, arg_unit, values);
+        if (s != STATUS_OK)
+                return s;
+
+        for (Setting *i = settings->items; i < settings->items + settings->n_items; i++)
+                i->value = values[i->spec - key_specs];
 
         return STATUS_OK;
 }
@@ -170,6 +197,9 @@ static ExitStatus settings_fetch(char **keys, Settings *ret) {
                 s = client_connect(&bus);
         if (s != STATUS_OK)
                 return s;
+
+        if (arg_unit)
+                return settings_fetch_unit(bus, ret);
 
         for (Setting *i = ret->items; i < ret->items + ret->n_items; i++) {
                 if (i->spec)
@@ -274,7 +304,9 @@ static ExitStatus verb_set(char **args) {
                 return s;
 
         for (Setting *i = settings.items; i < settings.items + settings.n_items; i++) {
-                if (i->spec)
+                if (arg_unit)
+                        s = client_set_unit_key(bus, arg_unit, i->spec, i->value);
+                else if (i->spec)
                         s = client_set_key(bus, i->spec, i->value);
                 else
                         s = client_set_policy(bus, i->policy);
@@ -435,18 +467,20 @@ static ExitStatus verb_verify(char **args) {
         return worst;
 }
 
+#define MANY UINT_MAX
+
 static const Verb verbs[] = {
-        { "status",  "",             0, 0,        verb_status,  "Show what memsecd and the kernel do" },
-        { "get",     "[KEY...]",     0, UINT_MAX, verb_get,     "Show settings in force, all or some" },
-        { "set",     "KEY=VALUE...", 1, UINT_MAX, verb_set,     "Change settings until the next reload" },
-        { "diff",    "[KEY...]",     0, UINT_MAX, verb_diff,    "Show where they differ from the files" },
-        { "persist", "[KEY...]",     0, UINT_MAX, verb_persist, "Write what differs to a policy file" },
-        { "edit",    "",             0, 0,        verb_edit,    "Edit a policy file, check it and reload" },
-        { "reset",   "",             0, 0,        verb_reload,  "Go back to the policy files" },
-        { "reload",  "",             0, 0,        verb_reload,  "Read the policy files again" },
-        { "monitor", "",             0, 0,        verb_monitor, "Show changes as they happen" },
-        { "top",     "",             0, 0,        verb_top,     "Show how fast counters grow" },
-        { "verify",  "FILE...",      1, UINT_MAX, verb_verify,  "Check policy files without using them" },
+        { "status",  "",             0, 0,    false, verb_status,  "Show what memsecd and the kernel do" },
+        { "get",     "[KEY...]",     0, MANY, true,  verb_get,     "Show settings in force, all or some" },
+        { "set",     "KEY=VALUE...", 1, MANY, true,  verb_set,     "Change settings until the next reload" },
+        { "diff",    "[KEY...]",     0, MANY, false, verb_diff,    "Show where they differ from the files" },
+        { "persist", "[KEY...]",     0, MANY, false, verb_persist, "Write what differs to a policy file" },
+        { "edit",    "",             0, 0,    false, verb_edit,    "Edit a policy file, check and reload" },
+        { "reset",   "",             0, 0,    false, verb_reload,  "Go back to the policy files" },
+        { "reload",  "",             0, 0,    false, verb_reload,  "Read the policy files again" },
+        { "monitor", "",             0, 0,    false, verb_monitor, "Show changes as they happen" },
+        { "top",     "",             0, 0,    false, verb_top,     "Show how fast counters grow" },
+        { "verify",  "FILE...",      1, MANY, false, verb_verify,  "Check policy files without using them" },
 };
 
 static void print_help(void) {
@@ -463,6 +497,7 @@ static void print_help(void) {
 
         printf("\nOptions:\n"
                "     --json          Print JSON\n"
+               "     --unit=UNIT     With get and set: settings of a unit; set takes templates and globs\n"
                "     --value         With get: print values only\n"
                "     --batch         With top: show one table and end\n"
                "     --drop-in=NAME  With edit: the drop-in of that name\n"
@@ -479,6 +514,7 @@ static bool parse_options(int argc, char **argv, ExitStatus *ret) {
                 ARG_DROP_IN,
                 ARG_JSON,
                 ARG_ROOT,
+                ARG_UNIT,
                 ARG_VALUE,
                 ARG_VERSION,
         };
@@ -488,6 +524,7 @@ static bool parse_options(int argc, char **argv, ExitStatus *ret) {
                 { "help",    no_argument,       NULL, 'h'         },
                 { "json",    no_argument,       NULL, ARG_JSON    },
                 { "root",    required_argument, NULL, ARG_ROOT    },
+                { "unit",    required_argument, NULL, ARG_UNIT    },
                 { "value",   no_argument,       NULL, ARG_VALUE   },
                 { "version", no_argument,       NULL, ARG_VERSION },
                 {}
@@ -512,6 +549,9 @@ static bool parse_options(int argc, char **argv, ExitStatus *ret) {
                         break;
                 case ARG_ROOT:
                         arg_root = optarg;
+                        break;
+                case ARG_UNIT:
+                        arg_unit = optarg;
                         break;
                 case ARG_VALUE:
                         arg_value = true;
@@ -547,6 +587,11 @@ static ExitStatus run_verb(char **args) {
         verb = find_verb(args[0]);
         if (!verb) {
                 fprintf(stderr, "Unknown verb '%s'; 'memsecctl --help' lists all.\n", args[0]);
+                return STATUS_USAGE;
+        }
+
+        if (arg_unit && !verb->takes_unit) {
+                fprintf(stderr, "--unit= is for get and set, not for %s.\n", verb->name);
                 return STATUS_USAGE;
         }
 

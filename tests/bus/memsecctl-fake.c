@@ -3,8 +3,8 @@
  * memsecctl-fake STATE: a memsecd that needs no kernel, for tests/bus/memsecctl.
  *
  * It is in STATE, keeps what is set, and refuses as memsecd can: Reload() fails for a policy "broken", the
- * policy "absent" cannot be loaded, and a batch of 13 is denied as if the caller were not root. In the state
- * "busy" its counters go on with each look at them.
+ * policy "absent" cannot be loaded, and a batch of 13, of a unit too, is denied as if the caller were not
+ * root. In the state "busy" its counters go on with each look at them.
  */
 
 #include <stdbool.h>
@@ -20,6 +20,7 @@ typedef struct Fake {
         char *policy;
         uint64_t batch;
         uint64_t max_hold_usec;
+        uint64_t unit_batch;            /* of whatever unit */
 } Fake;
 
 static int get_policy(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -118,6 +119,67 @@ static int set_key(sd_bus *bus _unused_, const char *path _unused_, const char *
         return 0;
 }
 
+static int append_unit(Fake *fake, sd_bus_message *reply) {
+        return sd_bus_message_append(reply, "a{st}", 2, "teardown.batch", fake->unit_batch,
+                                     "teardown.max_hold", fake->max_hold_usec);
+}
+
+static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                     const char *property _unused_, sd_bus_message *reply, void *userdata,
+                     sd_bus_error *error _unused_) {
+        static const char *const names[] = { "b.service", "a@1.service" };
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'a', "(sta{st})");
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(names); i++) {
+                r = sd_bus_message_open_container(reply, 'r', "sta{st}");
+                if (r >= 0)
+                        r = sd_bus_message_append(reply, "st", names[i], (uint64_t) 70 + i);
+                if (r >= 0)
+                        r = append_unit(userdata, reply);
+                if (r >= 0)
+                        r = sd_bus_message_close_container(reply);
+        }
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_close_container(reply);
+}
+
+static int get_unit(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_return(m, &reply);
+        if (r >= 0)
+                r = append_unit(userdata, reply);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_send(reply);
+}
+
+static int set_unit(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        const char *unit, *key;
+        Fake *fake = userdata;
+        uint64_t value;
+        int r;
+
+        r = sd_bus_message_read(m, "sst", &unit, &key, &value);
+        if (r < 0)
+                return r;
+
+        if (value == 13)
+                return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "Access denied");
+
+        if (streq(key, "teardown.batch"))
+                fake->unit_batch = value;
+        else
+                fake->max_hold_usec = value;
+
+        return sd_bus_reply_method_return(m, NULL);
+}
+
 static int reload(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         Fake *fake = userdata;
 
@@ -142,7 +204,10 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("Abi", "u", get_abi, 0, 0),
         SD_BUS_PROPERTY("Error", "s", get_text, 0, 0),
         SD_BUS_PROPERTY("Files", "as", get_files, 0, 0),
+        SD_BUS_PROPERTY("Units", "a(sta{st})", get_units, 0, 0),
         SD_BUS_METHOD("Reload", NULL, NULL, reload, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD("GetUnit", "s", "a{st}", get_unit, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD("SetUnit", "sst", NULL, set_unit, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_VTABLE_END
 };
 
@@ -200,7 +265,8 @@ static int serve(Fake *fake) {
 }
 
 int main(int argc, char **argv) {
-        Fake fake = { .state = argc > 1 ? argv[1] : "attached", .batch = 4096, .max_hold_usec = 500 };
+        Fake fake = { .state = argc > 1 ? argv[1] : "attached", .batch = 4096, .max_hold_usec = 500,
+                      .unit_batch = 8 };
         int r;
 
         fake.policy = strdup("fixed");
