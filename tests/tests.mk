@@ -29,7 +29,7 @@ check-bus: $(B)/packages/test $(BUS_PROGRAMS) daemon bpf
 	done; [ -z "$$failed" ]
 
 ## check-kunit: KUnit, natively in UML and in the VM's kernel
-check-kunit: kernel kernel-kunit
+check-kunit: kernel kernel-kunit $(B)/packages/vm
 	$(Q)tests/tap-run kunit/uml timeout 300 tests/kunit-uml '*memsec*'; result=$$?; \
 	tests/tap-run kunit/$(CONFIG) $(VM_RUN) --kunit '*memsec*' --timeout 300 && exit $$result
 
