@@ -32,6 +32,9 @@
 /* Pages in the first chunk: they may cost more than PAGE_NS. */
 #define FIRST_CHUNK	16
 
+/* Nodes of an XArray to free before a look at the clock, about 1 us each. */
+#define ERASE_CHUNK	16
+
 MEMSEC_COUNTER(teardown, asked);
 MEMSEC_COUNTER(teardown, clamped);
 MEMSEC_COUNTER(teardown, teardowns);
@@ -346,29 +349,61 @@ void memsec_teardown_ask_next(struct memsec_teardown *td)
 	start_batch(td, resched);
 }
 
-/**
- * memsec_teardown_hold_end() - The lock was dropped, the batch goes on
- * @td: the teardown, in which a policy was asked
- *
- * For memsec_teardown_unlocked().
- *
- * Context: Any.
- */
-void memsec_teardown_hold_end(struct memsec_teardown *td)
+/* Whatever comes next is another hold. */
+static void end_hold(struct memsec_teardown *td)
 {
+	u64 now = memsec_clock_ns();
+
+	if (td->policed)
+		note_hold(td, now - td->lock_ns);
+	td->lock_ns = now;
+	td->chunk_ns = now;
+}
+
+/* Free the node at @xas, or the single entry. Moves on to the next one. */
+static void erase_node(struct xa_state *xas)
+{
+	unsigned long next = (xas->xa_index | XA_CHUNK_MASK) + 1;
+
+	xas_set_order(xas, xas->xa_index, XA_CHUNK_SHIFT);
+	xas_store(xas, NULL);
+	xas_set_order(xas, next, 0);
+}
+
+/**
+ * memsec_teardown_erase() - Destroy an XArray within the limits
+ * @td: the teardown, in which a policy was asked
+ * @xa: the array
+ *
+ * For memsec_teardown_array(). The budget is for pages and stays as it is.
+ *
+ * Context: Process context, no spinlock held. May sleep.
+ */
+void memsec_teardown_erase(struct memsec_teardown *td, struct xarray *xa)
+{
+	XA_STATE(xas, xa, 0);
 	u64 left = td->left;
-	u64 now;
+	u64 nodes = 0;
 
 	settle(td);
 	td->chunk = left;
 	td->left = left;
-	if (!td->policed)
-		return;
+	end_hold(td);
 
-	now = memsec_clock_ns();
-	note_hold(td, now - td->lock_ns);
-	td->lock_ns = now;
-	td->chunk_ns = now;
+	xas_lock(&xas);
+	while (xas_find(&xas, ULONG_MAX)) {
+		erase_node(&xas);
+		if (++nodes % ERASE_CHUNK || pages_that_fit(td, memsec_clock_ns()))
+			continue;
+
+		xas_unlock(&xas);
+		end_hold(td);
+		cond_resched();
+		td->cpu_ns = memsec_clock_ns();
+		xas_lock(&xas);
+	}
+	xas_unlock(&xas);
+	end_hold(td);
 }
 
 /**

@@ -124,7 +124,7 @@ static inline u64 memsec_owner_cgroup(void)
 void memsec_teardown_ask_first(struct memsec_teardown *td);
 bool memsec_teardown_chunk_end(struct memsec_teardown *td);
 void memsec_teardown_ask_next(struct memsec_teardown *td);
-void memsec_teardown_hold_end(struct memsec_teardown *td);
+void memsec_teardown_erase(struct memsec_teardown *td, struct xarray *xa);
 void memsec_teardown_account(struct memsec_teardown *td);
 
 /**
@@ -164,6 +164,7 @@ static __always_inline u64 memsec_teardown_default(enum memsec_teardown_kind kin
  *		}
  *	}
  *	unlock();
+ *	memsec_teardown_array(&td, ...);	if the pages are in an XArray
  *	memsec_teardown_end(&td);
  *
  * The locking rule: memsec never touches the caller's lock. Begin, break and
@@ -236,18 +237,22 @@ static inline void memsec_teardown_break(struct memsec_teardown *td)
 }
 
 /**
- * memsec_teardown_unlocked() - The caller dropped its lock for good
- * @td: the teardown
+ * memsec_teardown_array() - Destroy the array of the pages
+ * @td: the teardown, with the array's lock dropped for good
+ * @xa: the array; what its entries point to is no longer used
  *
- * The hold ends here. What is left is torn down without the lock, in the batch
- * that has begun.
+ * xa_destroy() keeps the lock until the last node is freed, which takes about
+ * 1 us for 64 pages. Here the limits of a teardown hold for that too.
  *
- * Context: Any.
+ * Context: Process context, no spinlock held. May sleep.
  */
-static inline void memsec_teardown_unlocked(struct memsec_teardown *td)
+static inline void memsec_teardown_array(struct memsec_teardown *td,
+					 struct xarray *xa)
 {
 	if (IS_ENABLED(CONFIG_MEMSEC) && td->questions)
-		memsec_teardown_hold_end(td);
+		memsec_teardown_erase(td, xa);
+	else
+		xa_destroy(xa);
 }
 
 /**

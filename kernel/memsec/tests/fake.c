@@ -14,6 +14,7 @@ static u64 fake_clock_ns(void)
 	struct fake_clock *clock = kunit_get_current_test()->priv;
 
 	clock->reads++;
+	clock->now += clock->tick;
 
 	return clock->now;
 }

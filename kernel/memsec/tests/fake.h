@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * memsec KUnit: a clock that stands still, a holder of policies, and access to
+ * memsec KUnit: a clock that the tests set, a holder of policies, and access to
  * the files of a mechanism.
  */
 #ifndef _MM_MEMSEC_TESTS_FAKE_H
@@ -15,10 +15,12 @@
  * struct fake_clock - the clock of a test
  * @now: what it says, in ns
  * @reads: how often somebody looked
+ * @tick: by how much a look advances it, in ns
  */
 struct fake_clock {
 	u64 now;
 	u64 reads;
+	u64 tick;
 };
 
 /**

@@ -507,24 +507,57 @@ static void attached_again_and_again(struct kunit *test)
 	expect_counted(test, "teardowns", 1);
 }
 
-static void unlocked_ends_the_hold(struct kunit *test)
+/* An array of @nodes full nodes, and one entry far away. */
+static void fill_array(struct kunit *test, struct xarray *xa, u64 nodes)
 {
-	struct fake_clock *clock = test->priv;
+	unsigned long i;
+
+	xa_init(xa);
+	for (i = 0; i < nodes * XA_CHUNK_SIZE; i++)
+		KUNIT_ASSERT_EQ(test, xa_err(xa_store(xa, i, &pool, GFP_KERNEL)), 0);
+	KUNIT_ASSERT_EQ(test, xa_err(xa_store(xa, 1UL << 40, &pool, GFP_KERNEL)), 0);
+}
+
+static void array_without_policy(struct kunit *test)
+{
+	struct xarray xa;
 	struct run run;
 
+	fill_array(test, &xa, 3);
+	run_begin(test, &run, MEMSEC_TEARDOWN_SGX_ENCL, 0);
+	memsec_teardown_array(&run.td, &xa);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&xa));
+}
+
+static void array_is_destroyed_in_steps(struct kunit *test)
+{
+	struct fake_clock *clock = test->priv;
+	struct xarray xa;
+	struct run run;
+
+	fill_array(test, &xa, 400);
 	attach(test, 100);
 	run_begin(test, &run, MEMSEC_TEARDOWN_SGX_ENCL, 20);
 	run_pages(test, &run, 10, 1000);
-	memsec_teardown_unlocked(&run.td);
-	clock->now += 50000;
+
+	/* 16 nodes are freed between two looks at the clock. */
+	clock->tick = 500 * NSEC_PER_USEC;
+	memsec_teardown_array(&run.td, &xa);
+	clock->tick = 0;
+
+	KUNIT_EXPECT_TRUE(test, xa_empty(&xa));
+	KUNIT_EXPECT_GE(test, clock->reads, 400 / 16);
+	KUNIT_EXPECT_LE(test, fake_read(test, mech, "longest_hold_ns"),
+			MAX_HOLD_NS);
+	expect_counted(test, "asked", 1);
+	expect_counted(test, "breaks", 0);
+
+	/* The pages that are left are the rest of the batch. */
+	fake_write(test, mech, "longest_hold_ns", "0");
 	run_pages(test, &run, 10, 1000);
 	memsec_teardown_end(&run.td);
-
-	/* Not 70000: 50000 and 10 pages passed without the lock. */
-	KUNIT_EXPECT_EQ(test, fake_read(test, mech, "longest_hold_ns"), 60000);
-	expect_counted(test, "asked", 1);
+	KUNIT_EXPECT_EQ(test, fake_read(test, mech, "longest_hold_ns"), 10000);
 	expect_counted(test, "pages", 20);
-	expect_counted(test, "breaks", 0);
 }
 
 static void empty_object(struct kunit *test)
@@ -573,7 +606,8 @@ static struct kunit_case teardown_test_cases[] = {
 	KUNIT_CASE(detached_in_the_middle),
 	KUNIT_CASE(attached_again),
 	KUNIT_CASE(attached_again_and_again),
-	KUNIT_CASE(unlocked_ends_the_hold),
+	KUNIT_CASE(array_without_policy),
+	KUNIT_CASE(array_is_destroyed_in_steps),
 	KUNIT_CASE(empty_object),
 	KUNIT_CASE(files_check_what_is_written),
 	{}
