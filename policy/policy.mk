@@ -27,9 +27,12 @@ $(POLICY_MAN): policy/memsec.yaml.5.in $(B)/schema-doc
 	$(Q)$(B)/schema-doc >$@.keys
 	$(Q)sed -e '/^@KEYS@$$/{' -e 'r $@.keys' -e 'd' -e '}' $< >$@
 
+# What the administrator wrote stays.
 install-policy: $(POLICY_MAN)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(libdir)/memsec $(DESTDIR)$(sysconfdir)/memsec/policy.d \
 		$(DESTDIR)$(mandir)/man5 $(DESTDIR)$(datadir)/doc/memsec/examples
 	$(Q)$(INSTALL_DATA) policy/default.yaml $(DESTDIR)$(libdir)/memsec/policy.yaml
+	$(Q)[ -e $(DESTDIR)$(sysconfdir)/memsec/policy.yaml ] || \
+		$(INSTALL_DATA) policy/local.yaml $(DESTDIR)$(sysconfdir)/memsec/policy.yaml
 	$(Q)$(INSTALL_DATA) policy/examples/*.yaml $(DESTDIR)$(datadir)/doc/memsec/examples/
 	$(Q)$(INSTALL_DATA) $(POLICY_MAN) $(DESTDIR)$(mandir)/man5/

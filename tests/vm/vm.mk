@@ -30,7 +30,7 @@ VM_INSTALL := install install-bpf-hostile install-integration install-selftests-
 $(VM_IMAGE): $(VM_BASE) tests/vm/image $(wildcard tests/vm/files/*) $(BPF_POLICIES) $(BPF_HOSTILE) \
 	     $(MEMSECD) $(MEMSECCTL) $(MAN_PAGES) $(BPFTOOL) $(INTEGRATION_PROGRAMS) $(INTEGRATION_FILES) \
 	     $(SELFTESTS_SGX_FILES) $(DEMO_PROGRAMS) $(DEMO_FILES) $(wildcard systemd/*) \
-	     policy/default.yaml | $(B)/packages/test
+	     policy/default.yaml policy/local.yaml | $(B)/packages/test
 	$(if $(Q),@echo '  IMAGE   $@')
 	+$(Q)$(VM_FAKEROOT) tests/vm/image $(VM_BASE) $@ $(VM_INSTALL)
 
