@@ -57,6 +57,7 @@ include bpf/bpf.mk
 include policy/policy.mk
 include daemon/daemon.mk
 include systemd/systemd.mk
+include systemd/deb.mk
 include tests/tests.mk
 
 .PHONY: all install clean help
