@@ -8,13 +8,14 @@ include tests/integration/integration.mk
 include tests/demo/demo.mk
 include tests/lint.mk
 include tests/vm/vm.mk
+include tests/deb/deb.mk
 -include $(wildcard tests/bench/*.mk tests/fuzz/*.mk)
 
 .PHONY: check check-unit check-bus check-kunit check-vm
 
 ## check: all tests; ends with "N passed, N failed"
 check:
-	+$(Q)tests/check lint unit bus kunit vm
+	+$(Q)tests/check lint unit bus kunit vm deb
 
 ## check-unit: parts of the policy reader and the daemon, with sanitizers
 check-unit: $(B)/packages/test $(UNIT_PROGRAMS)
