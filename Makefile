@@ -28,6 +28,7 @@ includedir ?= $(prefix)/include
 systemunitdir ?= $(libdir)/systemd/system
 sysusersdir ?= $(libdir)/sysusers.d
 tmpfilesdir ?= $(libdir)/tmpfiles.d
+catalogdir ?= $(libdir)/systemd/catalog
 
 INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL)

@@ -38,15 +38,62 @@ static void log_stderr(int priority, const char *message) {
         } while (*line++ && *line);
 }
 
-/* FIELD1 and FIELD2 are whole journal fields, or NULL. */
-static void log_send(int priority, const char *message, const char *field1, const char *field2) {
+/* All fields as "NAME=VALUE". Returns 0 or -ENOMEM. */
+static int format_fields(int priority, const char *message, const LogFields *fields, char ***ret) {
+        const struct {
+                const char *name;
+                const char *value;
+        } texts[] = {
+                { "MESSAGE_ID",        fields->id         },
+                { "MEMSEC_POLICY",     fields->policy     },
+                { "MEMSEC_OLD_POLICY", fields->old_policy },
+                { "MEMSEC_HOLDER",     fields->holder     },
+                { "MEMSEC_PROGRAMS",   fields->programs   },
+                { "MEMSEC_UNIT",       fields->unit       },
+                { "MEMSEC_KEY",        fields->key        },
+                { "MEMSEC_VALUE",      fields->value      },
+                { "MEMSEC_CALLER_UID", fields->caller_uid },
+                { "CONFIG_FILE",       fields->file       },
+        };
+        int r;
+
+        r = strv_extendf(ret, "MESSAGE=%s", message);
+        if (r >= 0)
+                r = strv_extendf(ret, "PRIORITY=%d", priority);
+        if (r >= 0 && fields->file)
+                r = strv_extendf(ret, "CONFIG_LINE=%u", fields->line);
+
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(texts); i++)
+                if (texts[i].value)
+                        r = strv_extendf(ret, "%s=%s", texts[i].name, texts[i].value);
+
+        return r;
+}
+
+static void log_journal(int priority, const char *message, const LogFields *fields) {
+        _cleanup_strv_free_ char **texts = NULL;
+        _cleanup_free_ struct iovec *iov = NULL;
+        size_t n;
+
+        /* Without memory there is at least what fitted. */
+        (void) format_fields(priority, message, fields, &texts);
+
+        n = strv_length(texts);
+        iov = calloc(n + 1, sizeof(struct iovec));
+        if (!iov)
+                return;
+
+        for (size_t i = 0; i < n; i++)
+                iov[i] = (struct iovec) { .iov_base = texts[i], .iov_len = strlen(texts[i]) };
+
+        (void) sd_journal_sendv(iov, n);
+}
+
+static void log_send(int priority, const char *message, const LogFields *fields) {
+        static const LogFields none = {};
+
         if (stderr_is_journal())
-                (void) sd_journal_send(
-                                "MESSAGE=%s", message,
-                                "PRIORITY=%i", priority,
-                                field1 ? "%s" : NULL, field1,
-                                field2 ? "%s" : NULL, field2,
-                                NULL);
+                log_journal(priority, message, fields ?: &none);
         else
                 log_stderr(priority, message);
 }
@@ -57,7 +104,7 @@ static char *format_message(const char *format, va_list ap) {
         return vasprintf(&message, format, ap) < 0 ? NULL : message;
 }
 
-void log_full(int priority, const char *format, ...) {
+void log_full(int priority, const LogFields *fields, const char *format, ...) {
         _cleanup_free_ char *message = NULL;
         va_list ap;
 
@@ -65,29 +112,19 @@ void log_full(int priority, const char *format, ...) {
         message = format_message(format, ap);
         va_end(ap);
 
-        log_send(priority, message ?: "Out of memory.", NULL, NULL);
-}
-
-void log_policy(int priority, const char *policy, const char *format, ...) {
-        _cleanup_free_ char *message = NULL, *field = NULL;
-        va_list ap;
-
-        va_start(ap, format);
-        message = format_message(format, ap);
-        va_end(ap);
-
-        (void) error_set(&field, 0, "MEMSEC_POLICY=%s", policy);
-        log_send(priority, message ?: "Out of memory.", field, NULL);
+        log_send(priority, message ?: "Out of memory.", fields);
 }
 
 void log_config_error(const PolicyError *error) {
-        _cleanup_free_ char *message = NULL, *file = NULL, *line = NULL;
         PolicyErrors one = { .items = (PolicyError *) error, .n_items = 1 };
+        _cleanup_free_ char *message = NULL;
 
         (void) policy_errors_format(&one, &message);
-        (void) error_set(&file, 0, "CONFIG_FILE=%s", error->file);
-        (void) error_set(&line, 0, "CONFIG_LINE=%u", error->line);
-        log_send(LOG_ERR, message ?: "Out of memory.", file, line);
+        log_send(LOG_ERR, message ?: "Out of memory.", &(LogFields) {
+                .id = MESSAGE_INVALID_FILE,
+                .file = error->file,
+                .line = error->line,
+        });
 }
 
 void text_make_printable(char *text) {

@@ -41,6 +41,7 @@ static int set_units_error(int r, sd_bus_error *error) {
                 sd_bus_error_setf(error, ERROR_LOAD, "Units cannot be followed: %s", strerror(-r));
         }
 
+        log_error("%s", error->message);
         return r;
 }
 
@@ -98,10 +99,8 @@ static int manager_rescan_units(Manager *m) {
         int r;
 
         r = manager_units_prepare(m, m->status.model, &change, &error);
-        if (r < 0) {
-                log_error("%s", error.message);
+        if (r < 0)
                 return r;
-        }
 
         if (m->policy.params_fd >= 0) {
                 r = bpf_policy_replace_params(m->policy.params_fd, &change.params);

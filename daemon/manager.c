@@ -8,6 +8,7 @@
 #include "log.h"
 #include "manager.h"
 #include "manager-bus.h"
+#include "manager-log.h"
 #include "manager-units.h"
 #include "mechanism-bus.h"
 #include "memsec_ops.h"
@@ -80,19 +81,21 @@ static void manager_publish(Manager *m) {
 
 /* The kernel has let go of the policy, which may have been some time ago. */
 static void manager_lose_policy(Manager *m) {
-        const char *policy = m->status.model->policy;
+        LogFields fields = { .id = MESSAGE_DETACHED, .policy = m->status.model->policy };
         _cleanup_free_ char *reason = NULL;
 
-        m->status.state = kernel_state(m->root) == KERNEL_FUSED ? STATE_FUSED : STATE_DETACHED;
-
-        if (m->status.state == STATE_FUSED)
+        if (kernel_state(m->root) == KERNEL_FUSED) {
+                m->status.state = STATE_FUSED;
+                fields.id = MESSAGE_FUSED;
                 (void) error_set(&reason, 0, "The kernel detached policy '%s': too many of its answers were "
-                                 "out of range. It is attached again only when asked for.", policy);
-        else
+                                 "out of range. It is attached again only when asked for.", fields.policy);
+        } else {
+                m->status.state = STATE_DETACHED;
                 (void) error_set(&reason, 0, "Policy '%s' was detached by another program. "
-                                 "It is attached again only when asked for.", policy);
+                                 "It is attached again only when asked for.", fields.policy);
+        }
 
-        log_policy(LOG_ERR, policy, "%s", reason ?: "Out of memory.");
+        log_full(LOG_ERR, &fields, "%s", reason ?: "Out of memory.");
         free_and_replace(m->status.error, reason);
 
         m->link_event = sd_event_source_unref(m->link_event);
@@ -119,18 +122,36 @@ static int manager_watch_link(Manager *m) {
 }
 
 static int set_load_error(Manager *m, int r, const char *policy, const char *reason, sd_bus_error *error) {
+        LogFields fields = { .id = MESSAGE_NOT_ATTACHED, .policy = policy };
         _cleanup_free_ char *holder = NULL;
 
-        if (r != -EBUSY) {
+        if (r == -EBUSY) {
+                (void) kernel_policy_name(m->root, &holder);
+                fields.id = MESSAGE_HELD;
+                fields.holder = holder;
+                sd_bus_error_setf(error, ERROR_LOAD, "Policy '%s' cannot be attached: another program has "
+                                  "attached policy '%s'. Detach that one and reload.", policy, holder ?: "");
+        } else
                 sd_bus_error_setf(error, ERROR_LOAD, "Policy '%s' cannot be attached: %s", policy,
                                   reason ?: "out of memory");
-                return r;
-        }
 
-        (void) kernel_policy_name(m->root, &holder);
-        sd_bus_error_setf(error, ERROR_LOAD, "Policy '%s' cannot be attached: another program has attached "
-                          "policy '%s'. Detach that one and reload.", policy, holder ?: "");
+        log_full(LOG_ERR, &fields, "%s", error->message);
         return r;
+}
+
+/* The status still has the policy that was there before. */
+static void log_attached(Manager *m, const char *policy, bool replaced) {
+        const char *old_policy = m->status.model->policy;
+
+        if (replaced)
+                log_full(LOG_INFO, &(LogFields) {
+                        .id = MESSAGE_REPLACED,
+                        .policy = policy,
+                        .old_policy = old_policy,
+                }, "Policy '%s' is attached in the place of '%s'.", policy, old_policy);
+        else
+                log_full(LOG_INFO, &(LogFields) { .id = MESSAGE_ATTACHED, .policy = policy },
+                         "Policy '%s' is attached.", policy);
 }
 
 /* Load the program at PATH and put it in the place of what runs, if anything does. */
@@ -148,7 +169,7 @@ static int manager_attach(Manager *m, const char *path, const char *policy, cons
                 return set_load_error(m, r, policy, reason, error);
 
         m->status.state = STATE_ATTACHED;
-        log_policy(LOG_INFO, policy, "Policy '%s' is attached.", policy);
+        log_attached(m, policy, m->policy.link_fd == old_link);
         return m->policy.link_fd != old_link;
 }
 
@@ -195,7 +216,7 @@ static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_er
         if (attach) {
                 r = bpf_object_path(m->root, model->policy, &path);
                 if (r < 0)
-                        return sd_bus_error_set_errno(error, r);
+                        return r;
 
                 attach = !manager_runs(m, model->policy, path);
                 if (attach)
@@ -220,17 +241,17 @@ static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_er
         return 0;
 }
 
-/* What the last reload or change of policy came to. */
+/* What the last reload or change of policy came to. Who set ERROR has logged it. */
 static int manager_finish(Manager *m, int r, sd_bus_error *error) {
         if (r >= 0)
                 (void) free_and_strdup(&m->status.error, NULL);
         else {
-                if (!sd_bus_error_is_set(error))
+                if (!sd_bus_error_is_set(error)) {
                         (void) sd_bus_error_set_errno(error, r);
+                        log_error("%s", error->message);
+                }
 
                 (void) free_and_strdup(&m->status.error, error->message);
-                if (!sd_bus_error_has_name(error, ERROR_INVALID_POLICY))
-                        log_error("%s", error->message);
         }
 
         return r;
@@ -289,7 +310,7 @@ int manager_reload(Manager *m, sd_bus_error *error) {
 
         r = manager_apply_files(m, error);
         if (r >= 0)
-                log_info("Policy files are read and in force.");
+                manager_log_reloaded(m);
         manager_publish(m);
 
         (void) sd_notify(false, "READY=1");
@@ -310,8 +331,10 @@ int manager_set_policy(Manager *m, const char *policy, sd_bus_error *error) {
                 r = free_and_strdup(&model->policy, policy);
         if (r >= 0)
                 r = manager_apply(m, model, m->status.files, error);
-        if (r >= 0)
+        if (r >= 0) {
                 TAKE_PTR(model);
+                manager_log_set(m, NULL, "policy", policy);
+        }
 
         r = manager_finish(m, r, error);
         manager_publish(m);
@@ -350,8 +373,10 @@ int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_
 
         key_spec_set(spec, &model->params, value);
         r = manager_tune(m, model, error);
-        if (r >= 0)
+        if (r >= 0) {
                 TAKE_PTR(model);
+                manager_log_set_tunable(m, NULL, spec, value);
+        }
 
         return r;
 }
@@ -373,8 +398,10 @@ int manager_set_unit(Manager *m, const char *pattern, const KeySpec *spec, uint6
         }
         if (r >= 0)
                 r = manager_tune(m, model, error);
-        if (r >= 0)
+        if (r >= 0) {
                 TAKE_PTR(model);
+                manager_log_set_tunable(m, pattern, spec, value);
+        }
 
         return r;
 }
@@ -397,8 +424,9 @@ static void manager_probe_kernel(Manager *m) {
                 return;
 
         m->status.state = STATE_UNSUPPORTED;
-        log_notice("Unsupported: %s. Policy files are checked and shown, but nothing is attached.",
-                   m->unsupported);
+        log_full(LOG_NOTICE, &(LogFields) { .id = MESSAGE_UNSUPPORTED },
+                 "Unsupported: %s. Policy files are checked and shown, but nothing is attached.",
+                 m->unsupported);
 }
 
 /* What the previous instance was last told to do, with a program whose parameters can be reached. */
@@ -445,8 +473,10 @@ static int manager_take_over(Manager *m) {
                 break;
         case TAKEOVER_RUNNING:
                 manager_units_resume(m);
-                log_policy(LOG_INFO, m->status.model->policy, "Policy '%s' ran on and is taken over.",
-                           m->status.model->policy);
+                log_full(LOG_INFO, &(LogFields) {
+                        .id = MESSAGE_TAKEN_OVER,
+                        .policy = m->status.model->policy,
+                }, "Policy '%s' ran on and is taken over.", m->status.model->policy);
                 break;
         case TAKEOVER_MISMATCH:
                 manager_replace_program(m);
