@@ -193,14 +193,24 @@ static ssize_t policy_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(buf, "%s\n", name);
 }
 
+static ssize_t programs_show(struct kobject *kobj, struct kobj_attribute *attr,
+			     char *buf)
+{
+	int len = memsec_policy_programs(buf);
+
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+
 static struct kobj_attribute abi_attr = __ATTR_RO(abi);
 static struct kobj_attribute state_attr = __ATTR_RO(state);
 static struct kobj_attribute policy_attr = __ATTR_RO(policy);
+static struct kobj_attribute programs_attr = __ATTR_RO(programs);
 
 static const struct attribute *memsec_attrs[] = {
 	&abi_attr.attr,
 	&state_attr.attr,
 	&policy_attr.attr,
+	&programs_attr.attr,
 	&memsec_fuse_limit.attr.attr,
 	NULL,
 };

@@ -77,12 +77,16 @@ extern struct memsec_mechanism memsec_teardown_mechanism;
  * @get: pin the holder; false when it is going away by itself
  * @drop: have the holder call memsec_policy_detach(), if it did not do so
  *	before, and unpin it; may sleep
+ * @programs: optional; write the ids of the programs that the policy is made
+ *	of to a page, blanks in between, and return how many bytes that was;
+ *	called under policy_lock, before memsec_policy_detach() takes that
  *
  * A holder is what keeps a policy attached: for BPF the link.
  */
 struct memsec_holder_ops {
 	bool (*get)(void *holder);
 	void (*drop)(void *holder);
+	int (*programs)(void *holder, char *buf);
 };
 
 /*
@@ -142,6 +146,7 @@ u64 memsec_policy_clamp(struct memsec_policy *policy,
 			bool valid, u64 fallback);
 const char *memsec_policy_state(void);
 void memsec_policy_name(char name[MEMSEC_OPS_NAME_LEN]);
+int memsec_policy_programs(char *buf);
 #if IS_ENABLED(CONFIG_KUNIT)
 void memsec_fuse_work(struct work_struct *work);
 #endif

@@ -394,3 +394,25 @@ void memsec_policy_name(char name[MEMSEC_OPS_NAME_LEN])
 	policy = memsec_policy_get();
 	strscpy(name, policy ? policy->ops->name : "", MEMSEC_OPS_NAME_LEN);
 }
+
+/**
+ * memsec_policy_programs() - Programs that the attached policy is made of
+ * @buf: a page to write their ids to
+ *
+ * Context: Process context, may sleep.
+ * Return: bytes written; 0 when there is no policy to ask, or its holder knows
+ *	of no programs.
+ */
+int memsec_policy_programs(char *buf)
+{
+	struct memsec_policy *policy;
+
+	guard(mutex)(&policy_lock);
+
+	policy = locked_policy();
+	if (!policy || READ_ONCE(policy->blown) ||
+	    !policy->holder_ops->programs)
+		return 0;
+
+	return policy->holder_ops->programs(policy->holder, buf);
+}

@@ -10,7 +10,10 @@
 #include <linux/btf.h>
 #include <linux/filter.h>
 #include <linux/init.h>
+#include <linux/slab.h>
 #include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
 
 #include "internal.h"
 
@@ -70,9 +73,82 @@ static void memsec_bpf_link_drop(void *holder)
 	bpf_link_put(link);
 }
 
+/* The map behind a link, to be put; NULL while the link is being made. */
+static struct bpf_map *memsec_bpf_link_map(struct bpf_link *link)
+{
+	struct bpf_link_info info = {};
+	struct bpf_map *map;
+	u32 id;
+
+	link->ops->fill_link_info(link, &info);
+	if (!info.struct_ops.map_id)
+		return NULL;
+
+	id = info.struct_ops.map_id;
+	map = bpf_map_get_curr_or_next(&id);
+	if (map && map->id != info.struct_ops.map_id) {
+		bpf_map_put(map);
+		return NULL;
+	}
+
+	return map;
+}
+
+/* The value of a map as user space sees it: ids are in the place of callbacks. */
+struct memsec_bpf_value {
+	struct bpf_struct_ops_common_value common;
+	struct memsec_ops ops ____cacheline_aligned_in_smp;
+};
+
+static int memsec_bpf_emit_programs(struct bpf_map *map, char *buf)
+{
+	static const size_t callbacks[] = {
+		offsetof(struct memsec_ops, init),
+		offsetof(struct memsec_ops, exit),
+		offsetof(struct memsec_ops, teardown),
+	};
+	struct memsec_bpf_value *value __free(kfree) = NULL;
+	unsigned long id;
+	u32 key = 0;
+	int len = 0;
+	int i;
+
+	if (WARN_ON_ONCE(map->value_size != sizeof(*value)))
+		return 0;
+
+	value = kzalloc(sizeof(*value), GFP_KERNEL);
+	if (!value || bpf_struct_ops_map_sys_lookup_elem(map, &key, value))
+		return 0;
+
+	for (i = 0; i < ARRAY_SIZE(callbacks); i++) {
+		memcpy(&id, (void *)&value->ops + callbacks[i], sizeof(id));
+		if (id)
+			len += sysfs_emit_at(buf, len, "%s%lu", len ? " " : "",
+					     id);
+	}
+
+	return len;
+}
+
+static int memsec_bpf_link_programs(void *holder, char *buf)
+{
+	struct bpf_map *map;
+	int len;
+
+	map = memsec_bpf_link_map(holder);
+	if (!map)
+		return 0;
+
+	len = memsec_bpf_emit_programs(map, buf);
+	bpf_map_put(map);
+
+	return len;
+}
+
 static const struct memsec_holder_ops memsec_bpf_holder_ops = {
 	.get = memsec_bpf_link_get,
 	.drop = memsec_bpf_link_drop,
+	.programs = memsec_bpf_link_programs,
 };
 
 static int memsec_bpf_reg(void *kdata, struct bpf_link *link)

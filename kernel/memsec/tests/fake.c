@@ -56,9 +56,15 @@ static void fake_drop(void *data)
 	complete(&holder->dropped);
 }
 
+static int fake_programs(void *data, char *buf)
+{
+	return strscpy(buf, FAKE_PROGRAMS, sizeof(FAKE_PROGRAMS));
+}
+
 const struct memsec_holder_ops fake_holder_ops = {
 	.get = fake_get,
 	.drop = fake_drop,
+	.programs = fake_programs,
 };
 
 /**

@@ -39,6 +39,9 @@ struct fake_holder {
 	struct completion dropped;
 };
 
+/* The programs of whatever a holder holds. */
+#define FAKE_PROGRAMS	"47 11"
+
 extern const struct memsec_holder_ops fake_holder_ops;
 
 struct fake_clock *fake_clock_start(struct kunit *test);

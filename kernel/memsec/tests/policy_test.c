@@ -86,11 +86,15 @@ static void policy_test_exit(struct kunit *test)
 static void expect_state(struct kunit *test, const char *state,
 			 const char *name)
 {
+	const char *programs = *name ? FAKE_PROGRAMS : "";
 	char actual[MEMSEC_OPS_NAME_LEN];
+	char page[sizeof(FAKE_PROGRAMS)] = "";
 
 	memsec_policy_name(actual);
 	KUNIT_EXPECT_STREQ(test, memsec_policy_state(), state);
 	KUNIT_EXPECT_STREQ(test, actual, name);
+	KUNIT_EXPECT_EQ(test, memsec_policy_programs(page), strlen(programs));
+	KUNIT_EXPECT_STREQ(test, page, programs);
 }
 
 static void attach_and_detach(struct kunit *test)
