@@ -92,15 +92,23 @@ unsigned kernel_abi(const char *root) {
         return abi;
 }
 
-int kernel_policy_name(const char *root, char **ret) {
+static int read_text(const char *root, const char *name, char **ret) {
         _cleanup_close_ int dir_fd = open_dir(root, NULL);
         char text[VALUE_MAX];
 
-        if (dir_fd < 0 || read_value(dir_fd, "policy", text) < 0)
+        if (dir_fd < 0 || read_value(dir_fd, name, text) < 0)
                 text[0] = '\0';
 
         *ret = strdup(text);
         return *ret ? 0 : -ENOMEM;
+}
+
+int kernel_policy_name(const char *root, char **ret) {
+        return read_text(root, "policy", ret);
+}
+
+int kernel_policy_programs(const char *root, char **ret) {
+        return read_text(root, "programs", ret);
 }
 
 void kernel_values_done(KernelValues *values) {

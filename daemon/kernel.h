@@ -21,8 +21,12 @@ KernelState kernel_state(const char *root);
 /* The version of the ABI, 0 when the kernel does not say. */
 unsigned kernel_abi(const char *root);
 
-/* The name of the attached policy, "" when there is none or it cannot be read. To be freed. 0 or -ENOMEM. */
+/*
+ * The name of the attached policy and the ids of its BPF programs, with blanks in between; "" when there is
+ * none or it cannot be read. To be freed. 0 or -ENOMEM.
+ */
 int kernel_policy_name(const char *root, char **ret);
+int kernel_policy_programs(const char *root, char **ret);
 
 typedef struct KernelValue {
         char *name;             /* the file's */

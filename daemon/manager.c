@@ -122,20 +122,27 @@ static int manager_watch_link(Manager *m) {
 }
 
 static int set_load_error(Manager *m, int r, const char *policy, const char *reason, sd_bus_error *error) {
-        LogFields fields = { .id = MESSAGE_NOT_ATTACHED, .policy = policy };
-        _cleanup_free_ char *holder = NULL;
+        _cleanup_free_ char *holder = NULL, *programs = NULL;
 
-        if (r == -EBUSY) {
-                (void) kernel_policy_name(m->root, &holder);
-                fields.id = MESSAGE_HELD;
-                fields.holder = holder;
-                sd_bus_error_setf(error, ERROR_LOAD, "Policy '%s' cannot be attached: another program has "
-                                  "attached policy '%s'. Detach that one and reload.", policy, holder ?: "");
-        } else
+        if (r != -EBUSY) {
                 sd_bus_error_setf(error, ERROR_LOAD, "Policy '%s' cannot be attached: %s", policy,
                                   reason ?: "out of memory");
+                log_full(LOG_ERR, &(LogFields) { .id = MESSAGE_NOT_ATTACHED, .policy = policy },
+                         "%s", error->message);
+                return r;
+        }
 
-        log_full(LOG_ERR, &fields, "%s", error->message);
+        (void) kernel_policy_name(m->root, &holder);
+        (void) kernel_policy_programs(m->root, &programs);
+        sd_bus_error_setf(error, ERROR_LOAD, "Policy '%s' cannot be attached: another program has attached "
+                          "policy '%s', BPF programs %s. Detach that one and reload.",
+                          policy, holder ?: "", isempty(programs) ? "unknown" : programs);
+        log_full(LOG_ERR, &(LogFields) {
+                .id = MESSAGE_HELD,
+                .policy = policy,
+                .holder = holder,
+                .programs = programs,
+        }, "%s", error->message);
         return r;
 }
 

@@ -53,12 +53,14 @@ static int teardown(void **state) {
 
 static void test_absent(void **state) {
         _cleanup_kernel_values_ KernelValues values = {};
-        _cleanup_free_ char *name = NULL;
+        _cleanup_free_ char *name = NULL, *programs = NULL;
 
         assert_int_equal(kernel_state(root), KERNEL_ABSENT);
         assert_int_equal(kernel_abi(root), 0);
         assert_int_equal(kernel_policy_name(root, &name), 0);
         assert_string_equal(name, "");
+        assert_int_equal(kernel_policy_programs(root, &programs), 0);
+        assert_string_equal(programs, "");
         assert_int_equal(kernel_values_read(root, "teardown", &values), 0);
         assert_int_equal(values.n_items, 0);
 }
@@ -86,14 +88,17 @@ static void test_states(void **state) {
 }
 
 static void test_abi_and_policy(void **state) {
-        _cleanup_free_ char *name = NULL;
+        _cleanup_free_ char *name = NULL, *programs = NULL;
 
         make_dir("/sys/kernel/memsec");
         put("abi", "1\n");
         put("policy", "fixed\n");
+        put("programs", "47 11\n");
         assert_int_equal(kernel_abi(root), 1);
         assert_int_equal(kernel_policy_name(root, &name), 0);
         assert_string_equal(name, "fixed");
+        assert_int_equal(kernel_policy_programs(root, &programs), 0);
+        assert_string_equal(programs, "47 11");
 
         put("abi", "one\n");
         assert_int_equal(kernel_abi(root), 0);
