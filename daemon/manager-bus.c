@@ -95,6 +95,7 @@ static const sd_bus_vtable manager_vtable[] = {
                                 method_get_unit, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("SetUnit", SD_BUS_ARGS("s", unit, "s", key, "t", value), SD_BUS_NO_RESULT,
                                 method_set_unit, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_SIGNAL_WITH_ARGS("PolicyFused", SD_BUS_ARGS("s", policy), 0),
         SD_BUS_PROPERTY("Version", "s", property_get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("Abi", "u", NULL, offsetof(Manager, abi), SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("State", "s", property_get_state, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
@@ -135,6 +136,14 @@ static int announce_manager(Manager *m) {
 
         /* Of an empty list nothing is said. */
         return sd_bus_emit_properties_changed_strv(m->bus, BUS_PATH, MANAGER_INTERFACE, (char **) changed);
+}
+
+void manager_bus_tell_fused(Manager *m, const char *policy) {
+        int r;
+
+        r = sd_bus_emit_signal(m->bus, BUS_PATH, MANAGER_INTERFACE, "PolicyFused", "s", policy);
+        if (r < 0)
+                log_warning("Cannot tell on the bus that the kernel dropped the policy: %s", strerror(-r));
 }
 
 void manager_bus_announce(Manager *m) {

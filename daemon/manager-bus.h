@@ -10,5 +10,8 @@
 /* Connect to the system bus, put all objects there and take the name. */
 int manager_bus_connect(Manager *m);
 
+/* Emit the signal that the kernel dropped POLICY because of its answers. */
+void manager_bus_tell_fused(Manager *m, const char *policy);
+
 /* Emit PropertiesChanged for what differs from what was told before, and nothing else. */
 void manager_bus_announce(Manager *m);

@@ -89,6 +89,7 @@ static void manager_lose_policy(Manager *m) {
                 fields.id = MESSAGE_FUSED;
                 (void) error_set(&reason, 0, "The kernel detached policy '%s': too many of its answers were "
                                  "out of range. It is attached again only when asked for.", fields.policy);
+                manager_bus_tell_fused(m, fields.policy);
         } else {
                 m->status.state = STATE_DETACHED;
                 (void) error_set(&reason, 0, "Policy '%s' was detached by another program. "

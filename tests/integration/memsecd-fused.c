@@ -63,10 +63,27 @@ static void set_policy(sd_bus *bus, const char *policy) {
                 tap_bail_out("cannot set the policy");
 }
 
-static int on_changed(sd_bus_message *message, void *userdata, sd_bus_error *error) {
-        unsigned *n = userdata;
+typedef struct Signals {
+        unsigned n_changed, n_fused;
+        char policy[64];        /* of the last PolicyFused */
+} Signals;
 
-        (*n)++;
+static int on_changed(sd_bus_message *message, void *userdata, sd_bus_error *error) {
+        Signals *signals = userdata;
+
+        signals->n_changed++;
+        return 0;
+}
+
+static int on_fused(sd_bus_message *message, void *userdata, sd_bus_error *error) {
+        Signals *signals = userdata;
+        const char *policy;
+
+        if (sd_bus_message_read(message, "s", &policy) < 0)
+                tap_bail_out("PolicyFused has no policy");
+
+        signals->n_fused++;
+        snprintf(signals->policy, sizeof(signals->policy), "%s", policy);
         return 0;
 }
 
@@ -87,17 +104,21 @@ static bool wait_for_signal(sd_bus *bus, const unsigned *n) {
 
 static void test_fuse(sd_bus *bus) {
         _cleanup_free_ char *error = NULL;
-        unsigned n_changed = 0;
+        Signals signals = {};
 
         set_policy(bus, HOSTILE);
         is_property(bus, "State", "attached", "a hostile policy is attached");
 
         if (sd_bus_match_signal(bus, NULL, "org.memsec1", "/org/memsec1", "org.freedesktop.DBus.Properties",
-                                "PropertiesChanged", on_changed, &n_changed) < 0)
+                                "PropertiesChanged", on_changed, &signals) < 0 ||
+            sd_bus_match_signal(bus, NULL, "org.memsec1", "/org/memsec1", "org.memsec1.Manager",
+                                "PolicyFused", on_fused, &signals) < 0)
                 tap_bail_out("cannot listen");
 
         release_enclave();
-        tap_ok(wait_for_signal(bus, &n_changed), "a signal tells that the fuse blew");
+        tap_ok(wait_for_signal(bus, &signals.n_fused), "a signal tells that the fuse blew");
+        tap_is_text(signals.policy, HOSTILE, "and which policy it was");
+        tap_ok(wait_for_signal(bus, &signals.n_changed), "properties change");
         is_property(bus, "State", "fused", "the state says so");
         is_property(bus, "Policy", HOSTILE, "the policy is still named");
         error = property(bus, "Error");
@@ -118,15 +139,27 @@ static void test_again(sd_bus *bus) {
         set_policy(bus, HOSTILE);
         is_property(bus, "State", "attached", "it is attached again when asked for");
         release_enclave();
-        run("until [ \"$(cat /sys/kernel/memsec/state)\" = fused ]; do sleep 0.1; done");
+        run("until memsecctl status | grep -q 'State: fused'; do sleep 0.1; done");
 
-        run("systemctl reload memsecd");
-        is_property(bus, "State", "attached", "a reload attaches the policy of the files");
+        run("memsecctl set teardown.batch=64");
+        is_property(bus, "State", "fused", "a tunable can be set, which attaches nothing");
+
+        run("memsecctl reset");
+        is_property(bus, "State", "attached", "memsecctl reset attaches the policy of the files");
         is_property(bus, "Policy", "fixed", "which is a good one");
         is_property(bus, "Error", "", "and the error is gone");
         is_kernel_state("attached", "the kernel has it");
         release_enclave();
         is_kernel_state("attached", "and keeps it");
+}
+
+/* Twice it blew, and after the crash the next instance finds that it had. */
+static void test_journal(void) {
+        tap_ok(system("id=$(grep -B 1 '^Subject: The kernel dropped' "
+                      "/usr/lib/systemd/catalog/memsec.catalog | sed -n 's/^-- //p'); "
+                      "journalctl --sync; test $(journalctl --quiet --unit=memsecd "
+                      "--output=cat MESSAGE_ID=$id MEMSEC_POLICY=" HOSTILE " | wc -l) -eq 3") == 0,
+               "one message in the journal each time that memsecd learned of it");
 }
 
 int main(void) {
@@ -143,6 +176,8 @@ int main(void) {
         test_fuse(bus);
         test_restart(bus);
         test_again(bus);
+
+        test_journal();
 
         run("systemctl stop memsecd");
         (void) sysfs_write("fuse_limit", limit);
