@@ -102,6 +102,11 @@ static int run(const char *root) {
         if (r < 0)
                 return r;
 
+        /* Does nothing when the service manager expects no sign of life. */
+        r = sd_event_set_watchdog(m->event, true);
+        if (r < 0)
+                return r;
+
         (void) sd_notify(false, "READY=1");
 
         r = sd_event_loop(m->event);
