@@ -158,6 +158,16 @@ void manager_bus_announce(Manager *m) {
                 log_warning("Cannot announce what changed on the bus: %s", strerror(-r));
 }
 
+int manager_bus_add_objects(Manager *m) {
+        int r;
+
+        r = sd_bus_add_object_vtable(m->bus, NULL, BUS_PATH, MANAGER_INTERFACE, manager_vtable, m);
+        if (r < 0)
+                return r;
+
+        return mechanism_bus_add(m);
+}
+
 int manager_bus_connect(Manager *m) {
         int r;
 
@@ -180,11 +190,7 @@ int manager_bus_connect(Manager *m) {
         if (r < 0)
                 return r;
 
-        r = sd_bus_add_object_vtable(m->bus, NULL, BUS_PATH, MANAGER_INTERFACE, manager_vtable, m);
-        if (r < 0)
-                return r;
-
-        r = mechanism_bus_add(m);
+        r = manager_bus_add_objects(m);
         if (r < 0)
                 return r;
 

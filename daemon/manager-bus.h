@@ -7,6 +7,9 @@
 #define BUS_PATH "/org/memsec1"
 #define MANAGER_INTERFACE "org.memsec1.Manager"
 
+/* Put all objects on the connection. */
+int manager_bus_add_objects(Manager *m);
+
 /* Connect to the system bus, put all objects there and take the name. */
 int manager_bus_connect(Manager *m);
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <systemd/sd-daemon.h>
 
+#include "bus-introspect.h"
 #include "log.h"
 #include "manager.h"
 #include "manager-bus.h"
@@ -14,23 +15,29 @@ static void help(void) {
              "Keeps the policy that the policy files name attached to the kernel's memsec, and lets it be\n"
              "tuned over D-Bus.\n"
              "\n"
-             "  -h --help        Show this help\n"
-             "     --version     Show the version\n"
-             "     --root=DIR    Look for policy files, policies and /sys below DIR\n"
+             "  -h --help                 Show this help\n"
+             "     --version              Show the version\n"
+             "     --root=DIR             Look for policy files, policies and /sys below DIR\n"
+             "     --bus-introspect=PATH  Write the D-Bus introspection XML of an object and end\n"
              "\n"
              "See memsecd(8), memsec.yaml(5) and memsecctl(1).");
 }
 
+static const char *arg_root = NULL;
+static const char *arg_bus_introspect = NULL;
+
 /* Returns 0 when there is nothing more to do. */
-static int parse_argv(int argc, char *argv[], const char **ret_root) {
+static int parse_argv(int argc, char *argv[]) {
         enum {
                 ARG_VERSION = 0x100,
                 ARG_ROOT,
+                ARG_BUS_INTROSPECT,
         };
         static const struct option options[] = {
-                { "help",    no_argument,       NULL, 'h'         },
-                { "version", no_argument,       NULL, ARG_VERSION },
-                { "root",    required_argument, NULL, ARG_ROOT    },
+                { "help",           no_argument,       NULL, 'h'                },
+                { "version",        no_argument,       NULL, ARG_VERSION        },
+                { "root",           required_argument, NULL, ARG_ROOT           },
+                { "bus-introspect", required_argument, NULL, ARG_BUS_INTROSPECT },
                 {}
         };
         int c;
@@ -44,7 +51,10 @@ static int parse_argv(int argc, char *argv[], const char **ret_root) {
                         puts("memsecd " MEMSEC_VERSION);
                         return 0;
                 case ARG_ROOT:
-                        *ret_root = optarg;
+                        arg_root = optarg;
+                        break;
+                case ARG_BUS_INTROSPECT:
+                        arg_bus_introspect = optarg;
                         break;
                 default:
                         return -EINVAL;
@@ -81,11 +91,11 @@ static int add_signals(Manager *m) {
         return sd_event_add_signal(m->event, NULL, SIGHUP | SD_EVENT_SIGNAL_PROCMASK, on_sighup, m);
 }
 
-static int run(const char *root) {
+static int run(void) {
         _cleanup_(manager_freep) Manager *m = NULL;
         int r;
 
-        r = manager_new(root, &m);
+        r = manager_new(arg_root, &m);
         if (r < 0)
                 return r;
 
@@ -124,14 +134,16 @@ static int run(const char *root) {
 }
 
 int main(int argc, char *argv[]) {
-        const char *root = NULL;
         int r;
 
-        r = parse_argv(argc, argv, &root);
+        r = parse_argv(argc, argv);
         if (r <= 0)
                 return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 
-        r = run(root);
+        if (arg_bus_introspect)
+                return bus_introspect(arg_bus_introspect) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+
+        r = run();
         if (r < 0) {
                 log_error("memsecd cannot go on: %s", strerror(-r));
                 (void) sd_notifyf(false, "ERRNO=%d", -r);
