@@ -15,6 +15,7 @@
 #include "memsecctl-dropin.h"
 #include "memsecctl-edit.h"
 #include "memsecctl-files.h"
+#include "memsecctl-metrics.h"
 #include "memsecctl-monitor.h"
 #include "memsecctl-show.h"
 #include "memsecctl-top.h"
@@ -84,23 +85,43 @@ static ExitStatus fetch_mechanisms(sd_bus *bus, Status *status) {
         return STATUS_OK;
 }
 
-static ExitStatus verb_status(char **args _unused_) {
-        _cleanup_(status_done) Status status = {};
+static ExitStatus fetch_status(Status *status) {
         _cleanup_bus_ sd_bus *bus = NULL;
         ExitStatus s;
 
         s = client_connect(&bus);
         if (s == STATUS_OK)
-                s = client_get_manager(bus, &status.manager);
+                s = client_get_manager(bus, &status->manager);
         if (s == STATUS_OK)
-                s = fetch_mechanisms(bus, &status);
+                s = fetch_mechanisms(bus, status);
         if (s == STATUS_OK)
-                s = client_get_units(bus, &status.units);
+                s = client_get_units(bus, &status->units);
+
+        return s;
+}
+
+static ExitStatus verb_status(char **args _unused_) {
+        _cleanup_(status_done) Status status = {};
+        ExitStatus s;
+
+        s = fetch_status(&status);
         if (s != STATUS_OK)
                 return s;
 
         show_status(&status, arg_json);
         return streq(status.manager.state, "attached") ? STATUS_OK : STATUS_NOT_ATTACHED;
+}
+
+static ExitStatus verb_metrics(char **args _unused_) {
+        _cleanup_(status_done) Status status = {};
+        ExitStatus s;
+
+        s = fetch_status(&status);
+        if (s != STATUS_OK)
+                return s;
+
+        show_metrics(&status);
+        return STATUS_OK;
 }
 
 typedef struct Settings {
@@ -480,6 +501,7 @@ static const Verb verbs[] = {
         { "reload",  "",             0, 0,    false, verb_reload,  "Read the policy files again" },
         { "monitor", "",             0, 0,    false, verb_monitor, "Show changes as they happen" },
         { "top",     "",             0, 0,    false, verb_top,     "Show how fast counters grow" },
+        { "metrics", "",             0, 0,    false, verb_metrics, "Print everything as OpenMetrics text" },
         { "verify",  "FILE...",      1, MANY, false, verb_verify,  "Check policy files without using them" },
 };
 

@@ -8,7 +8,8 @@ install-systemd:
 	$(Q)$(INSTALL) -d $(DESTDIR)$(systemunitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(catalogdir) \
 		$(DESTDIR)$(datadir)/dbus-1/system.d $(DESTDIR)$(datadir)/dbus-1/system-services \
 		$(DESTDIR)$(datadir)/dbus-1/interfaces $(DESTDIR)$(datadir)/polkit-1/actions
-	$(Q)$(INSTALL_DATA) systemd/memsecd.service $(DESTDIR)$(systemunitdir)/
+	$(Q)$(INSTALL_DATA) systemd/memsecd.service systemd/memsecd-metrics.socket \
+		systemd/memsecd-metrics@.service $(DESTDIR)$(systemunitdir)/
 	$(Q)$(INSTALL_DATA) systemd/memsec.sysusers $(DESTDIR)$(sysusersdir)/memsec.conf
 	$(Q)$(INSTALL_DATA) systemd/memsec.catalog $(DESTDIR)$(catalogdir)/
 	$(Q)$(INSTALL_DATA) systemd/org.memsec1.conf $(DESTDIR)$(datadir)/dbus-1/system.d/
