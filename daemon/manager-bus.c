@@ -104,6 +104,8 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("Error", "s", property_get_error, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Files", "as", property_get_files, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Units", "a(sta{st})", property_get_units, 0, 0),
+        SD_BUS_PROPERTY("UnitSettings", "a(sa{st})", property_get_unit_settings, 0,
+                        SD_BUS_VTABLE_PROPERTY_EMITS_INVALIDATION),
         SD_BUS_VTABLE_END
 };
 
@@ -120,9 +122,32 @@ static bool strv_equal(char *const *a, char *const *b) {
         return true;
 }
 
+static bool settings_equal(const UnitSettings *a, const UnitSettings *b) {
+        if (a->keys != b->keys || !streq(a->pattern, b->pattern))
+                return false;
+
+        for (size_t i = 0; i < n_key_specs; i++)
+                if (a->keys & (UINT64_C(1) << i) &&
+                    key_spec_get(key_specs + i, &a->params) != key_spec_get(key_specs + i, &b->params))
+                        return false;
+
+        return true;
+}
+
+static bool units_equal(const PolicyModel *a, const PolicyModel *b) {
+        if (a->n_units != b->n_units)
+                return false;
+
+        for (size_t i = 0; i < a->n_units; i++)
+                if (!settings_equal(a->units + i, b->units + i))
+                        return false;
+
+        return true;
+}
+
 static int announce_manager(Manager *m) {
         const Status *now = &m->status, *told = &m->told;
-        const char *changed[5] = {};
+        const char *changed[6] = {};
         size_t n = 0;
 
         if (now->state != told->state)
@@ -133,6 +158,8 @@ static int announce_manager(Manager *m) {
                 changed[n++] = "Error";
         if (!strv_equal(now->files, told->files))
                 changed[n++] = "Files";
+        if (!units_equal(now->model, told->model))
+                changed[n++] = "UnitSettings";
 
         /* Of an empty list nothing is said. */
         return sd_bus_emit_properties_changed_strv(m->bus, BUS_PATH, MANAGER_INTERFACE, (char **) changed);

@@ -105,6 +105,16 @@ static int allow_questions(sd_bus *bus) {
         return sd_bus_set_method_call_timeout(bus, QUESTION_TIMEOUT_USEC);
 }
 
+int client_is_running(sd_bus *bus) {
+        int r;
+
+        r = sd_bus_get_name_creds(bus, BUS_NAME, 0, NULL);
+        if (r == -ENXIO)
+                return false;
+
+        return r < 0 ? r : true;
+}
+
 ExitStatus client_connect(sd_bus **ret) {
         int r;
 
@@ -117,13 +127,11 @@ ExitStatus client_connect(sd_bus **ret) {
         }
 
         /* A call would start a memsecd that the administrator stopped, and so attach a policy. */
-        r = sd_bus_get_name_creds(*ret, BUS_NAME, 0, NULL);
-        if (r == -ENXIO)
-                return not_running();
+        r = client_is_running(*ret);
         if (r < 0)
                 return report("Cannot find memsecd", &SD_BUS_ERROR_NULL, r);
 
-        return STATUS_OK;
+        return r > 0 ? STATUS_OK : not_running();
 }
 
 static ExitStatus get_string(sd_bus *bus, const char *property, char **ret) {
@@ -434,6 +442,57 @@ ExitStatus client_get_unit(sd_bus *bus, const char *unit, uint64_t *values) {
                                "s", unit);
         if (r >= 0)
                 r = read_values(reply, values);
+        if (r < 0)
+                return report("Cannot ask memsecd", &error, r);
+
+        return STATUS_OK;
+}
+
+/* Adds what the next statement says, if it is of PATTERN. Returns 0 when there is no further one. */
+static int read_unit_settings(sd_bus_message *m, const char *pattern, UnitSettings *settings) {
+        const char *name, *path;
+        uint64_t value;
+        int r;
+
+        r = sd_bus_message_enter_container(m, 'r', "sa{st}");
+        if (r <= 0)
+                return r;
+
+        r = sd_bus_message_read(m, "s", &name);
+        if (r >= 0)
+                r = sd_bus_message_enter_container(m, 'a', "{st}");
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_read(m, "{st}", &path, &value)) > 0) {
+                const KeySpec *spec = streq(name, pattern) ? key_spec_find(path) : NULL;
+
+                if (!spec)
+                        continue;
+
+                settings->keys |= UINT64_C(1) << (spec - key_specs);
+                key_spec_set(spec, &settings->params, client_value_from_bus(spec, value));
+        }
+        if (r >= 0)
+                r = sd_bus_message_exit_container(m);
+        if (r >= 0)
+                r = sd_bus_message_exit_container(m);
+
+        return r < 0 ? r : 1;
+}
+
+ExitStatus client_get_unit_settings(sd_bus *bus, const char *pattern, UnitSettings *ret) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_bus_message_ sd_bus_message *reply = NULL;
+        int r;
+
+        *ret = (UnitSettings) {};
+        r = sd_bus_get_property(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "UnitSettings", &error,
+                                &reply, "a(sa{st})");
+        if (r >= 0)
+                r = sd_bus_message_enter_container(reply, 'a', "(sa{st})");
+        while (r > 0)
+                r = read_unit_settings(reply, pattern, ret);
         if (r < 0)
                 return report("Cannot ask memsecd", &error, r);
 

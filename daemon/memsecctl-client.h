@@ -71,6 +71,9 @@ void mechanism_done(Mechanism *m);
 
 ExitStatus client_connect(sd_bus **ret);
 
+/* Whether memsecd runs; a call would start it. A negative errno when that cannot be told. */
+int client_is_running(sd_bus *bus);
+
 ExitStatus client_get_manager(sd_bus *bus, Manager *ret);
 ExitStatus client_get_mechanism(sd_bus *bus, const char *name, Mechanism *ret);
 
@@ -92,6 +95,9 @@ ExitStatus client_get_units(sd_bus *bus, UnitList *ret);
 
 /* VALUES has room for one of each of key_specs. */
 ExitStatus client_get_unit(sd_bus *bus, const char *unit, uint64_t *values);
+/* What is said of PATTERN itself, by files and live; *ret has no pattern. */
+ExitStatus client_get_unit_settings(sd_bus *bus, const char *pattern, UnitSettings *ret);
+
 ExitStatus client_set_unit_key(sd_bus *bus, const char *unit, const KeySpec *spec, uint64_t value);
 
 ExitStatus client_reload(sd_bus *bus);

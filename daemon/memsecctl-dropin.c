@@ -11,7 +11,10 @@
 
 #define DROPIN_NAME "50-memsecctl.yaml"
 
-/* The keys that a file sets, the policy being the first and then key_specs, and their values in a model. */
+/*
+ * The keys that a file sets, the policy being the first and then key_specs, and their values in a model.
+ * That has what the file says of units as well.
+ */
 typedef struct Dropin {
         PolicyModel *model;     /* keys that are not set have any value */
         bool *sets;
@@ -96,9 +99,8 @@ static ExitStatus dropin_read(const char *path, const char *text, Dropin *ret) {
 }
 
 /* Writes one key, below those of the mappings it is in that PREVIOUS, the key before, is not in. */
-static void print_key(FILE *f, const char *path, const char *previous, const char *value) {
+static void print_key(FILE *f, int depth, const char *path, const char *previous, const char *value) {
         const char *name = path, *dot;
-        int depth = 0;
 
         while ((dot = strchr(name, '.'))) {
                 if (strncmp(path, previous, dot + 1 - path) != 0)
@@ -121,8 +123,45 @@ static void print_policy(FILE *f, const char *policy) {
         fputs("'\n", f);
 }
 
-static int print_dropin(FILE *f, const Dropin *d) {
+/* Writes those keys that KEYS has a bit for. */
+static int print_keys(FILE *f, int depth, uint64_t keys, const struct memsec_params *params) {
         const char *previous = "";
+
+        for (size_t i = 0; i < n_key_specs; i++) {
+                _cleanup_free_ char *value = NULL;
+                const KeySpec *spec = key_specs + i;
+
+                if (!(keys & (UINT64_C(1) << i)))
+                        continue;
+
+                if (value_format(spec, key_spec_get(spec, params), &value) < 0)
+                        return -ENOMEM;
+
+                print_key(f, depth, spec->path, previous, value);
+                previous = spec->path;
+        }
+
+        return 0;
+}
+
+/* There is no quote in the name of a unit. */
+static int print_units(FILE *f, const PolicyModel *model) {
+        int r = 0;
+
+        if (model->n_units > 0)
+                fputs("units:\n", f);
+
+        for (size_t i = 0; r >= 0 && i < model->n_units; i++) {
+                fprintf(f, "  '%s':\n", model->units[i].pattern);
+                r = print_keys(f, 2, model->units[i].keys, &model->units[i].params);
+        }
+
+        return r;
+}
+
+static int print_dropin(FILE *f, const Dropin *d) {
+        uint64_t keys = 0;
+        int r;
 
         fputs("# Written by \"memsecctl persist\"; without this file, the other files decide alone.\n"
               "version: 1\n", f);
@@ -130,21 +169,15 @@ static int print_dropin(FILE *f, const Dropin *d) {
         if (d->sets[0])
                 print_policy(f, d->model->policy);
 
-        for (size_t i = 0; i < n_key_specs; i++) {
-                _cleanup_free_ char *value = NULL;
-                const KeySpec *spec = key_specs + i;
+        for (size_t i = 0; i < n_key_specs; i++)
+                if (d->sets[i + 1])
+                        keys |= UINT64_C(1) << i;
 
-                if (!d->sets[i + 1])
-                        continue;
+        r = print_keys(f, 0, keys, &d->model->params);
+        if (r < 0)
+                return r;
 
-                if (value_format(spec, key_spec_get(spec, &d->model->params), &value) < 0)
-                        return -ENOMEM;
-
-                print_key(f, spec->path, previous, value);
-                previous = spec->path;
-        }
-
-        return 0;
+        return print_units(f, d->model);
 }
 
 static int dropin_format(const Dropin *d, char **ret) {
@@ -187,7 +220,34 @@ static size_t setting_index(const Setting *s) {
         return s->spec ? (size_t) (s->spec - key_specs) + 1 : 0;
 }
 
-static int dropin_merge(Dropin *d, const Setting *settings, size_t n_settings) {
+/* What is said of UNIT is said once in the file, behind what it says of other units. */
+static int dropin_merge_unit(Dropin *d, const char *unit, const Setting *settings, size_t n_settings) {
+        UnitSettings said;
+        int r;
+
+        policy_model_get_unit(d->model, unit, &said);
+        for (const Setting *s = settings; s < settings + n_settings; s++) {
+                said.keys |= UINT64_C(1) << (s->spec - key_specs);
+                key_spec_set(s->spec, &said.params, s->value);
+        }
+
+        for (size_t i = 0; i < n_key_specs; i++) {
+                if (!(said.keys & (UINT64_C(1) << i)))
+                        continue;
+
+                r = policy_model_set_unit(d->model, unit, key_specs + i,
+                                          key_spec_get(key_specs + i, &said.params));
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+static int dropin_merge(Dropin *d, const char *unit, const Setting *settings, size_t n_settings) {
+        if (unit)
+                return dropin_merge_unit(d, unit, settings, n_settings);
+
         for (const Setting *s = settings; s < settings + n_settings; s++) {
                 int r = 0;
 
@@ -210,7 +270,21 @@ static bool is_later(const char *path) {
         return strstr(path, "/policy.d/") && strcmp(name, DROPIN_NAME) > 0;
 }
 
-static ExitStatus check_later_file(const char *path, const Setting *settings, size_t n_settings) {
+/* Does the file set SETTING, of everyone or of UNIT or what stands for it? */
+static bool dropin_sets(const Dropin *d, const char *unit, const Setting *setting) {
+        if (!unit)
+                return d->sets[setting_index(setting)];
+
+        for (const UnitSettings *s = d->model->units; s < d->model->units + d->model->n_units; s++)
+                if (s->keys & (UINT64_C(1) << (setting->spec - key_specs)) &&
+                    (streq(s->pattern, unit) || unit_pattern_matches(s->pattern, unit)))
+                        return true;
+
+        return false;
+}
+
+static ExitStatus check_later_file(const char *path, const char *unit, const Setting *settings,
+                                   size_t n_settings) {
         _cleanup_(dropin_done) Dropin later = {};
         ExitStatus s;
 
@@ -219,7 +293,7 @@ static ExitStatus check_later_file(const char *path, const Setting *settings, si
                 return s;
 
         for (const Setting *i = settings; i < settings + n_settings; i++)
-                if (later.sets[setting_index(i)]) {
+                if (dropin_sets(&later, unit, i)) {
                         fprintf(stderr, "%s: set in %s, which is read later; change it there\n",
                                 i->spec ? i->spec->path : "policy", path);
                         s = STATUS_FAILED;
@@ -256,13 +330,15 @@ static ExitStatus dropin_write(const char *path, const Dropin *d) {
         return s;
 }
 
-ExitStatus dropin_persist(const char *root, const Setting *settings, size_t n_settings, char *const *files) {
+ExitStatus dropin_persist(const char *root, const char *unit, const Setting *settings, size_t n_settings,
+                          char *const *files) {
         _cleanup_free_ char *path = NULL, *text = NULL;
         _cleanup_(dropin_done) Dropin dropin = {};
         ExitStatus s = STATUS_OK;
+        int r;
 
         for (char *const *file = files; file && *file; file++)
-                if (is_later(*file) && check_later_file(*file, settings, n_settings) != STATUS_OK)
+                if (is_later(*file) && check_later_file(*file, unit, settings, n_settings) != STATUS_OK)
                         s = STATUS_FAILED;
         if (s != STATUS_OK)
                 return s;
@@ -277,7 +353,12 @@ ExitStatus dropin_persist(const char *root, const Setting *settings, size_t n_se
         if (s != STATUS_OK)
                 return s;
 
-        if (dropin_merge(&dropin, settings, n_settings) < 0)
+        r = dropin_merge(&dropin, unit, settings, n_settings);
+        if (r == -E2BIG) {
+                fprintf(stderr, "%s: something is said of too many units already\n", path);
+                return STATUS_FAILED;
+        }
+        if (r < 0)
                 return out_of_memory();
 
         s = dropin_write(path, &dropin);

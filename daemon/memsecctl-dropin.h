@@ -6,7 +6,8 @@
 #include "memsecctl-show.h"
 
 /*
- * Writes SETTINGS into the drop-in below ROOT, and says so. What it holds of other keys stays. FILES are
- * those in force; one that is read after the drop-in must not set the same keys.
+ * Writes SETTINGS, of UNIT or of everyone (NULL), into the drop-in below ROOT, and says so. What it holds of
+ * other keys stays. FILES are those in force; one that is read after the drop-in must not set the same keys.
  */
-ExitStatus dropin_persist(const char *root, const Setting *settings, size_t n_settings, char *const *files);
+ExitStatus dropin_persist(const char *root, const char *unit, const Setting *settings, size_t n_settings,
+                          char *const *files);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-event.h>
 
@@ -16,6 +17,9 @@
 typedef struct Monitor {
         sd_event *event;
         bool json;
+        const char *unit;       /* or NULL */
+        uint64_t *values;       /* the unit's, one for each of key_specs */
+        bool known;             /* there are values */
 } Monitor;
 
 /* Prints CHANGE, which happened now, at once: who reads a pipe wants to see it when it happens. */
@@ -121,11 +125,43 @@ static int read_changes(sd_bus_message *m, Monitor *monitor) {
         return r;
 }
 
+/* A change of whatever slice or glob can be one of the unit, and memsecd tells what that comes to. */
+static int ask_unit(sd_bus *bus, Monitor *monitor, bool print) {
+        _cleanup_free_ uint64_t *values = NULL;
+        int r;
+
+        r = client_is_running(bus);
+        if (r <= 0)
+                return r;
+
+        values = calloc(n_key_specs, sizeof(uint64_t));
+        if (!values)
+                return -ENOMEM;
+
+        if (client_get_unit(bus, monitor->unit, values) != STATUS_OK)
+                return -EIO;
+
+        for (size_t i = 0; r >= 0 && print && i < n_key_specs; i++) {
+                const KeySpec *spec = key_specs + i;
+                const Change change = { .key = spec->path, .spec = spec, .value = values[i] };
+
+                if (!monitor->known || values[i] != monitor->values[i])
+                        r = print_change(monitor, &change);
+        }
+
+        free_and_replace(monitor->values, values);
+        monitor->known = true;
+        return r;
+}
+
 static int on_properties_changed(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         Monitor *monitor = userdata;
         int r;
 
-        r = read_changes(m, monitor);
+        if (monitor->unit)
+                r = ask_unit(sd_bus_message_get_bus(m), monitor, /* print= */ true);
+        else
+                r = read_changes(m, monitor);
         if (r == -ENOMEM)
                 fprintf(stderr, "Out of memory\n");
         else if (r < 0)
@@ -145,6 +181,7 @@ static int on_name_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error
         if (r < 0)
                 return r;
 
+        monitor->known = false;
         change.text = *new_owner ? "running" : "gone";
         r = print_change(monitor, &change);
         return r < 0 ? sd_event_exit(monitor->event, STATUS_FAILED) : 0;
@@ -190,11 +227,20 @@ static int prepare(sd_bus *bus, Monitor *monitor) {
         return add_matches(bus, monitor);
 }
 
-ExitStatus monitor_changes(bool json) {
+static void monitor_done(Monitor *monitor) {
+        free(monitor->values);
+}
+
+ExitStatus monitor_changes(const char *unit, bool json) {
         _cleanup_event_ sd_event *event = NULL;
         _cleanup_bus_ sd_bus *bus = NULL;
-        Monitor monitor = { .json = json };
+        _cleanup_(monitor_done) Monitor monitor = { .unit = unit, .json = json };
         int r;
+
+        if (unit && !unit_name_is_valid(unit)) {
+                fprintf(stderr, "Expected the name of a .service, .slice or .scope, found '%s'.\n", unit);
+                return STATUS_USAGE;
+        }
 
         /* It need not run: that it starts is a change to be shown. */
         r = sd_bus_open_system(&bus);
@@ -208,6 +254,8 @@ ExitStatus monitor_changes(bool json) {
                 monitor.event = event;
                 r = prepare(bus, &monitor);
         }
+        if (r >= 0 && unit)
+                r = ask_unit(bus, &monitor, /* print= */ false);
         if (r >= 0) {
                 fprintf(stderr, "Monitoring memsecd; interrupt to end.\n");
                 r = sd_event_loop(event);

@@ -5,5 +5,8 @@
 
 #include "memsecctl-client.h"
 
-/* Prints a line for each change that memsecd announces, with JSON an object, until interrupted. */
-ExitStatus monitor_changes(bool json);
+/*
+ * Prints a line for each change that memsecd announces, with JSON an object, until interrupted. With UNIT,
+ * those of the unit's settings, whatever they come from.
+ */
+ExitStatus monitor_changes(const char *unit, bool json);

@@ -219,14 +219,32 @@ void show_status(const Status *status, bool json) {
                 show_status_text(status);
 }
 
+/* NULL, which is JSON's null, for what is not set. */
+static json_object *setting_to_json(const Setting *s) {
+        if (s->unset)
+                return NULL;
+
+        return s->spec ? json_object_new_uint64(s->value) : json_object_new_string(s->policy);
+}
+
+static const char *setting_key(const Setting *s) {
+        return s->spec ? s->spec->path : "policy";
+}
+
+static void print_setting(const Setting *s) {
+        if (s->unset)
+                fputs("not set", stdout);
+        else if (s->spec)
+                print_value(s->spec, s->value);
+        else
+                fputs(s->policy, stdout);
+}
+
 static void show_settings_json(const Setting *settings, size_t n_settings) {
         _cleanup_json_ json_object *o = json_object_new_object();
 
         for (const Setting *s = settings; s < settings + n_settings; s++)
-                if (s->spec)
-                        json_add_number(o, s->spec->path, s->value);
-                else
-                        json_add_string(o, "policy", s->policy);
+                json_object_object_add(o, setting_key(s), setting_to_json(s));
 
         json_print(o);
 }
@@ -239,51 +257,37 @@ void show_settings(const Setting *settings, size_t n_settings, bool only_values,
 
         for (const Setting *s = settings; s < settings + n_settings; s++) {
                 if (!only_values)
-                        printf("%s=", s->spec ? s->spec->path : "policy");
-                if (s->spec)
-                        print_value(s->spec, s->value);
-                else
-                        fputs(s->policy, stdout);
+                        printf("%s=", setting_key(s));
+                print_setting(s);
                 putchar('\n');
         }
 }
 
-static void show_differences_json(const Setting *settings, size_t n_settings, const PolicyModel *files) {
+static void show_differences_json(const Setting *running, const Setting *files, size_t n_settings) {
         _cleanup_json_ json_object *o = json_object_new_object();
 
-        for (const Setting *s = settings; s < settings + n_settings; s++) {
+        for (size_t i = 0; i < n_settings; i++) {
                 json_object *difference = json_object_new_object();
 
-                if (s->spec) {
-                        json_add_number(difference, "running", s->value);
-                        json_add_number(difference, "files", key_spec_get(s->spec, &files->params));
-                } else {
-                        json_add_string(difference, "running", s->policy);
-                        json_add_string(difference, "files", files->policy);
-                }
-
-                json_object_object_add(o, s->spec ? s->spec->path : "policy", difference);
+                json_object_object_add(difference, "running", setting_to_json(running + i));
+                json_object_object_add(difference, "files", setting_to_json(files + i));
+                json_object_object_add(o, setting_key(running + i), difference);
         }
 
         json_print(o);
 }
 
-void show_differences(const Setting *settings, size_t n_settings, const PolicyModel *files, bool json) {
+void show_differences(const Setting *running, const Setting *files, size_t n_settings, bool json) {
         if (json) {
-                show_differences_json(settings, n_settings, files);
+                show_differences_json(running, files, n_settings);
                 return;
         }
 
-        for (const Setting *s = settings; s < settings + n_settings; s++) {
-                if (!s->spec) {
-                        printf("policy: running %s, files %s\n", s->policy, files->policy);
-                        continue;
-                }
-
-                printf("%s: running ", s->spec->path);
-                print_value(s->spec, s->value);
+        for (size_t i = 0; i < n_settings; i++) {
+                printf("%s: running ", setting_key(running + i));
+                print_setting(running + i);
                 fputs(", files ", stdout);
-                print_value(s->spec, key_spec_get(s->spec, &files->params));
+                print_setting(files + i);
                 putchar('\n');
         }
 }

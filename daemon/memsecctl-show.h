@@ -12,6 +12,7 @@ typedef struct Setting {
         const KeySpec *spec;
         uint64_t value;
         char *policy;
+        bool unset;             /* nothing is said of it, and so it has no value; only of a unit's */
 } Setting;
 
 typedef struct Status {
@@ -39,7 +40,7 @@ void show_change(const Change *change, bool json);
 void show_status(const Status *status, bool json);
 void show_settings(const Setting *settings, size_t n_settings, bool only_values, bool json);
 
-/* Settings that differ from what FILES say. */
-void show_differences(const Setting *settings, size_t n_settings, const PolicyModel *files, bool json);
+/* The same keys as they are in force and as the policy files have them. */
+void show_differences(const Setting *running, const Setting *files, size_t n_settings, bool json);
 
 void show_policy_errors(const PolicyErrors *errors, bool json);

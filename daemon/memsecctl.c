@@ -349,78 +349,164 @@ static ExitStatus verb_reload(char **args _unused_) {
         return client_reload(bus);
 }
 
-/* The bus carries whole microseconds only: what is finer in the files is no difference. */
-static bool setting_differs(const Setting *s, const PolicyModel *files) {
-        uint64_t value;
-
-        if (!s->spec)
-                return !streq(s->policy, files->policy);
-
-        value = key_spec_get(s->spec, &files->params);
-        if (s->spec->type == KEY_DURATION)
-                value -= value % NSEC_PER_USEC;
-
-        return s->value != value;
+/* What SAID has of the key of a unit's setting. */
+static void setting_take_said(Setting *setting, const UnitSettings *said) {
+        setting->value = key_spec_get(setting->spec, &said->params);
+        setting->unset = !(said->keys & (UINT64_C(1) << (setting->spec - key_specs)));
 }
 
-static void settings_keep_differing(Settings *settings, const PolicyModel *files) {
-        size_t n = 0;
+static ExitStatus unit_pattern_is_valid(const char *pattern) {
+        _cleanup_free_ char *error = NULL;
+        int r;
 
-        for (Setting *i = settings->items; i < settings->items + settings->n_items; i++)
-                if (setting_differs(i, files))
-                        settings->items[n++] = *i;
-                else
-                        free(i->policy);
+        r = unit_pattern_check(pattern, &error);
+        if (r == -ENOMEM)
+                return out_of_memory();
+        if (r < 0)
+                fprintf(stderr, "--unit=: %s\n", error);
 
-        settings->n_items = n;
+        return r < 0 ? STATUS_USAGE : STATUS_OK;
 }
 
-/* Those of the settings that KEYS name that are in force but are not what the files say, and the files. */
-static ExitStatus settings_fetch_differing(char **keys, Settings *ret, PolicyModel **ret_model,
-                                           char ***ret_files) {
+/* The settings that KEYS name, or all, as they are set for the unit by its name, not by slices and globs. */
+static ExitStatus settings_fetch_said(char **keys, Settings *ret) {
+        _cleanup_bus_ sd_bus *bus = NULL;
+        UnitSettings said;
         ExitStatus s;
 
-        s = settings_fetch(keys, ret);
+        s = unit_pattern_is_valid(arg_unit);
         if (s == STATUS_OK)
-                s = files_load(arg_root, ret_model, ret_files);
+                s = settings_from_keys(keys, ret);
         if (s == STATUS_OK)
-                settings_keep_differing(ret, *ret_model);
+                s = client_connect(&bus);
+        if (s == STATUS_OK)
+                s = client_get_unit_settings(bus, arg_unit, &said);
+        if (s != STATUS_OK)
+                return s;
+
+        for (Setting *i = ret->items; i < ret->items + ret->n_items; i++)
+                setting_take_said(i, &said);
+
+        return STATUS_OK;
+}
+
+/* The same keys as SETTINGS, with what MODEL, which the files make, says of them. */
+static ExitStatus settings_from_model(const Settings *settings, const PolicyModel *model, Settings *ret) {
+        UnitSettings said = {};
+        ExitStatus s;
+
+        s = settings_alloc(settings->n_items, ret);
+        if (s != STATUS_OK)
+                return s;
+
+        if (arg_unit)
+                policy_model_get_unit(model, arg_unit, &said);
+
+        for (size_t i = 0; i < ret->n_items; i++) {
+                Setting *setting = ret->items + i;
+
+                setting->spec = settings->items[i].spec;
+                if (arg_unit)
+                        setting_take_said(setting, &said);
+                else if (setting->spec)
+                        setting->value = key_spec_get(setting->spec, &model->params);
+                else if (!(setting->policy = strdup(model->policy)))
+                        return out_of_memory();
+        }
+
+        return STATUS_OK;
+}
+
+/* The bus carries whole microseconds only: what is finer in the files is no difference. */
+static bool setting_differs(const Setting *running, const Setting *files) {
+        uint64_t value = files->value;
+
+        if (!running->spec)
+                return !streq(running->policy, files->policy);
+        if (running->unset || files->unset)
+                return running->unset != files->unset;
+
+        if (files->spec->type == KEY_DURATION)
+                value -= value % NSEC_PER_USEC;
+
+        return running->value != value;
+}
+
+/* Of two lists of the same keys. */
+static void settings_keep_differing(Settings *running, Settings *files) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < running->n_items; i++)
+                if (setting_differs(running->items + i, files->items + i)) {
+                        running->items[n] = running->items[i];
+                        files->items[n++] = files->items[i];
+                } else {
+                        free(running->items[i].policy);
+                        free(files->items[i].policy);
+                }
+
+        running->n_items = files->n_items = n;
+}
+
+/* Those of the settings that KEYS name that are in force but are not what the files say, and their names. */
+static ExitStatus settings_fetch_differing(char **keys, Settings *ret, Settings *ret_files,
+                                           char ***ret_names) {
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        ExitStatus s;
+
+        s = arg_unit ? settings_fetch_said(keys, ret) : settings_fetch(keys, ret);
+        if (s == STATUS_OK)
+                s = files_load(arg_root, &model, ret_names);
+        if (s == STATUS_OK)
+                s = settings_from_model(ret, model, ret_files);
+        if (s == STATUS_OK)
+                settings_keep_differing(ret, ret_files);
 
         return s;
 }
 
 static ExitStatus verb_diff(char **args) {
-        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
-        _cleanup_(settings_done) Settings settings = {};
-        _cleanup_strv_free_ char **files = NULL;
+        _cleanup_(settings_done) Settings running = {}, files = {};
+        _cleanup_strv_free_ char **names = NULL;
         ExitStatus s;
 
-        s = settings_fetch_differing(args, &settings, &model, &files);
+        s = settings_fetch_differing(args, &running, &files, &names);
         if (s != STATUS_OK)
                 return s == STATUS_FAILED ? STATUS_TROUBLE : s;
 
-        show_differences(settings.items, settings.n_items, model, arg_json);
-        return settings.n_items > 0 ? STATUS_DIFFERS : STATUS_OK;
+        show_differences(running.items, files.items, running.n_items, arg_json);
+        return running.n_items > 0 ? STATUS_DIFFERS : STATUS_OK;
+}
+
+/* What only the files say cannot be made to last. */
+static void settings_keep_set(Settings *settings) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < settings->n_items; i++)
+                if (!settings->items[i].unset)
+                        settings->items[n++] = settings->items[i];
+
+        settings->n_items = n;
 }
 
 static ExitStatus verb_persist(char **args) {
-        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
-        _cleanup_(settings_done) Settings settings = {};
-        _cleanup_strv_free_ char **files = NULL;
+        _cleanup_(settings_done) Settings running = {}, files = {};
+        _cleanup_strv_free_ char **names = NULL;
         ExitStatus s;
 
-        s = settings_fetch_differing(args, &settings, &model, &files);
+        s = settings_fetch_differing(args, &running, &files, &names);
         if (s != STATUS_OK)
                 return s;
 
-        if (settings.n_items == 0) {
-                puts("Nothing differs from the files.");
+        settings_keep_set(&running);
+        if (running.n_items == 0) {
+                puts("Nothing is set that differs from the files.");
                 return STATUS_OK;
         }
 
-        s = dropin_persist(arg_root, settings.items, settings.n_items, files);
+        s = dropin_persist(arg_root, arg_unit, running.items, running.n_items, names);
         if (s == STATUS_OK)
-                show_settings(settings.items, settings.n_items, /* only_values= */ false, /* json= */ false);
+                show_settings(running.items, running.n_items, /* only_values= */ false, /* json= */ false);
 
         return s;
 }
@@ -444,7 +530,7 @@ static ExitStatus verb_edit(char **args) {
 }
 
 static ExitStatus verb_monitor(char **args _unused_) {
-        return monitor_changes(arg_json);
+        return monitor_changes(arg_unit, arg_json);
 }
 
 static ExitStatus verb_top(char **args _unused_) {
@@ -494,12 +580,12 @@ static const Verb verbs[] = {
         { "status",  "",             0, 0,    false, verb_status,  "Show what memsecd and the kernel do" },
         { "get",     "[KEY...]",     0, MANY, true,  verb_get,     "Show settings in force, all or some" },
         { "set",     "KEY=VALUE...", 1, MANY, true,  verb_set,     "Change settings until the next reload" },
-        { "diff",    "[KEY...]",     0, MANY, false, verb_diff,    "Show where they differ from the files" },
-        { "persist", "[KEY...]",     0, MANY, false, verb_persist, "Write what differs to a policy file" },
+        { "diff",    "[KEY...]",     0, MANY, true,  verb_diff,    "Show where they differ from the files" },
+        { "persist", "[KEY...]",     0, MANY, true,  verb_persist, "Write what differs to a policy file" },
         { "edit",    "",             0, 0,    false, verb_edit,    "Edit a policy file, check and reload" },
         { "reset",   "",             0, 0,    false, verb_reload,  "Go back to the policy files" },
         { "reload",  "",             0, 0,    false, verb_reload,  "Read the policy files again" },
-        { "monitor", "",             0, 0,    false, verb_monitor, "Show changes as they happen" },
+        { "monitor", "",             0, 0,    true,  verb_monitor, "Show changes as they happen" },
         { "top",     "",             0, 0,    false, verb_top,     "Show how fast counters grow" },
         { "metrics", "",             0, 0,    false, verb_metrics, "Print everything as OpenMetrics text" },
         { "verify",  "FILE...",      1, MANY, false, verb_verify,  "Check policy files without using them" },
@@ -519,7 +605,7 @@ static void print_help(void) {
 
         printf("\nOptions:\n"
                "     --json          Print JSON\n"
-               "     --unit=UNIT     With get and set: settings of a unit; set takes templates and globs\n"
+               "     --unit=UNIT     Settings of a unit; set, diff and persist take templates and globs\n"
                "     --value         With get: print values only\n"
                "     --batch         With top: show one table and end\n"
                "     --drop-in=NAME  With edit: the drop-in of that name\n"
@@ -613,7 +699,7 @@ static ExitStatus run_verb(char **args) {
         }
 
         if (arg_unit && !verb->takes_unit) {
-                fprintf(stderr, "--unit= is for get and set, not for %s.\n", verb->name);
+                fprintf(stderr, "--unit= is for settings, which are no matter of %s.\n", verb->name);
                 return STATUS_USAGE;
         }
 

@@ -4,7 +4,9 @@
 #include "manager.h"
 #include "units-bus.h"
 
-static int append_params(sd_bus_message *reply, const struct memsec_params *params) {
+#define ALL_KEYS UINT64_MAX
+
+static int append_params(sd_bus_message *reply, const struct memsec_params *params, uint64_t keys) {
         int r;
 
         r = sd_bus_message_open_container(reply, 'a', "{st}");
@@ -12,6 +14,9 @@ static int append_params(sd_bus_message *reply, const struct memsec_params *para
                 return r;
 
         for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
+                if (!(keys & (UINT64_C(1) << (spec - key_specs))))
+                        continue;
+
                 r = sd_bus_message_append(reply, "{st}", spec->path,
                                           value_to_bus(spec, key_spec_get(spec, params)));
                 if (r < 0)
@@ -32,7 +37,7 @@ static int append_unit(sd_bus_message *reply, const UnitCgroup *item) {
         if (r < 0)
                 return r;
 
-        r = append_params(reply, &item->params);
+        r = append_params(reply, &item->params, ALL_KEYS);
         if (r < 0)
                 return r;
 
@@ -55,6 +60,42 @@ int property_get_units(sd_bus *bus, const char *path, const char *interface, con
                         continue;
 
                 r = append_unit(reply, item);
+                if (r < 0)
+                        return r;
+        }
+
+        return sd_bus_message_close_container(reply);
+}
+
+static int append_settings(sd_bus_message *reply, const UnitSettings *settings) {
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'r', "sa{st}");
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_append(reply, "s", settings->pattern);
+        if (r < 0)
+                return r;
+
+        r = append_params(reply, &settings->params, settings->keys);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_close_container(reply);
+}
+
+int property_get_unit_settings(sd_bus *bus, const char *path, const char *interface, const char *property,
+                               sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        const PolicyModel *model = ((Manager *) userdata)->status.model;
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'a', "(sa{st})");
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < model->n_units; i++) {
+                r = append_settings(reply, model->units + i);
                 if (r < 0)
                         return r;
         }
@@ -103,7 +144,7 @@ int method_get_unit(sd_bus_message *message, void *userdata, sd_bus_error *error
         if (r < 0)
                 return r;
 
-        r = append_params(reply, &params);
+        r = append_params(reply, &params, ALL_KEYS);
         if (r < 0)
                 return r;
 

@@ -7,6 +7,8 @@
 
 int property_get_units(sd_bus *bus, const char *path, const char *interface, const char *property,
                        sd_bus_message *reply, void *userdata, sd_bus_error *error);
+int property_get_unit_settings(sd_bus *bus, const char *path, const char *interface, const char *property,
+                               sd_bus_message *reply, void *userdata, sd_bus_error *error);
 
 int method_get_unit(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int method_set_unit(sd_bus_message *message, void *userdata, sd_bus_error *error);

@@ -370,9 +370,11 @@ int units_expire(Units *units, int params_fd, uint64_t until_usec) {
 
 static void tell_full(Units *units, const UnitCgroup *item) {
         if (!units->full)
-                log_full(LOG_ERR, &(LogFields) { .id = MESSAGE_UNITS_FULL, .unit = unit_cgroup_name(item) ?: item->path },
-                         "%s and maybe others get everyone's parameters: there can be parameters for %d "
-                         "cgroups of units.", item->path, UNITS_MAX);
+                log_full(LOG_ERR, &(LogFields) {
+                        .id = MESSAGE_UNITS_FULL,
+                        .unit = unit_cgroup_name(item) ?: item->path,
+                }, "%s and maybe others get everyone's parameters: there can be parameters for %d "
+                   "cgroups of units.", item->path, UNITS_MAX);
         units->full = true;
 }
 

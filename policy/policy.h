@@ -139,6 +139,9 @@ bool unit_pattern_matches(const char *pattern, const char *unit);
  */
 int policy_model_set_unit(PolicyModel *model, const char *pattern, const KeySpec *spec, uint64_t value);
 
+/* What all statements of PATTERN itself say together; *ret has no pattern. */
+void policy_model_get_unit(const PolicyModel *model, const char *pattern, UnitSettings *ret);
+
 /*
  * The parameters of the cgroup at PATH below the root of the hierarchy, "/system.slice/a.service":
  * everyone's, changed by what is said of the root slice and then of each unit on the way down. What is

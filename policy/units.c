@@ -169,6 +169,22 @@ int policy_model_set_unit(PolicyModel *model, const char *pattern, const KeySpec
         return 0;
 }
 
+static void apply_settings(const UnitSettings *settings, struct memsec_params *params) {
+        for (size_t i = 0; i < n_key_specs; i++)
+                if (settings->keys & (UINT64_C(1) << i))
+                        key_spec_set(key_specs + i, params, key_spec_get(key_specs + i, &settings->params));
+}
+
+void policy_model_get_unit(const PolicyModel *model, const char *pattern, UnitSettings *ret) {
+        *ret = (UnitSettings) {};
+
+        for (size_t i = 0; i < model->n_units; i++)
+                if (streq(model->units[i].pattern, pattern)) {
+                        ret->keys |= model->units[i].keys;
+                        apply_settings(model->units + i, &ret->params);
+                }
+}
+
 static bool apply_unit(const PolicyModel *model, const char *unit, struct memsec_params *params) {
         bool found = false;
 
@@ -179,9 +195,7 @@ static bool apply_unit(const PolicyModel *model, const char *unit, struct memsec
                         continue;
 
                 found = true;
-                for (size_t i = 0; i < n_key_specs; i++)
-                        if (s->keys & (UINT64_C(1) << i))
-                                key_spec_set(key_specs + i, params, key_spec_get(key_specs + i, &s->params));
+                apply_settings(s, params);
         }
 
         return found;

@@ -4,7 +4,8 @@
  *
  * It is in STATE, keeps what is set, and refuses as memsecd can: Reload() fails for a policy "broken", the
  * policy "absent" cannot be loaded, and a batch of 13, of a unit too, is denied as if the caller were not
- * root. In the state "busy" its counters go on with each look at them.
+ * root. Of units it says what was set last, and that other.service has a batch of 1. In the state "busy" its
+ * counters go on with each look at them.
  */
 
 #include <stdbool.h>
@@ -21,6 +22,7 @@ typedef struct Fake {
         uint64_t batch;
         uint64_t max_hold_usec;
         uint64_t unit_batch;            /* of whatever unit */
+        char *unit;                     /* whose batch was set last, or NULL */
 } Fake;
 
 static int get_policy(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -146,6 +148,27 @@ static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char
         return sd_bus_message_close_container(reply);
 }
 
+static int append_batch(sd_bus_message *reply, const char *unit, uint64_t batch) {
+        return sd_bus_message_append(reply, "(sa{st})", unit, 1, "teardown.batch", batch);
+}
+
+static int get_unit_settings(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                             const char *property _unused_, sd_bus_message *reply, void *userdata,
+                             sd_bus_error *error _unused_) {
+        Fake *fake = userdata;
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'a', "(sa{st})");
+        if (r >= 0)
+                r = append_batch(reply, "other.service", 1);
+        if (r >= 0 && fake->unit)
+                r = append_batch(reply, fake->unit, fake->unit_batch);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_close_container(reply);
+}
+
 static int get_unit(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         int r;
@@ -172,9 +195,12 @@ static int set_unit(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (value == 13)
                 return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "Access denied");
 
-        if (streq(key, "teardown.batch"))
+        if (streq(key, "teardown.batch")) {
                 fake->unit_batch = value;
-        else
+                r = free_and_strdup(&fake->unit, unit);
+                if (r < 0)
+                        return r;
+        } else
                 fake->max_hold_usec = value;
 
         return sd_bus_reply_method_return(m, NULL);
@@ -205,6 +231,7 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("Error", "s", get_text, 0, 0),
         SD_BUS_PROPERTY("Files", "as", get_files, 0, 0),
         SD_BUS_PROPERTY("Units", "a(sta{st})", get_units, 0, 0),
+        SD_BUS_PROPERTY("UnitSettings", "a(sa{st})", get_unit_settings, 0, 0),
         SD_BUS_METHOD("Reload", NULL, NULL, reload, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD("GetUnit", "s", "a{st}", get_unit, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD("SetUnit", "sst", NULL, set_unit, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -276,5 +303,6 @@ int main(int argc, char **argv) {
         r = serve(&fake);
         fprintf(stderr, "Cannot serve: %s\n", strerror(-r));
         free(fake.policy);
+        free(fake.unit);
         return EXIT_FAILURE;
 }

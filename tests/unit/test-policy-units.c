@@ -187,6 +187,28 @@ static void test_later_ones_win(void **state) {
         assert_int_equal(batch_of(copy, "/ab.service"), 3);
 }
 
+static void test_of_one_name(void **state) {
+        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        UnitSettings said;
+
+        assert_int_equal(policy_model_new(&model), 0);
+        policy_model_get_unit(model, "a.service", &said);
+        assert_int_equal(said.keys, 0);
+
+        say(model, "a.service", "teardown.batch", 1);
+        say(model, "*.service", "teardown.batch", 2);
+        say(model, "a.service", "teardown.max_hold", 3000000);
+
+        policy_model_get_unit(model, "a.service", &said);
+        assert_int_equal(said.keys, 3);
+        assert_int_equal(said.params.teardown.batch, 1);
+        assert_int_equal(said.params.teardown.max_hold_ns, 3000000);
+
+        policy_model_get_unit(model, "*.service", &said);
+        assert_int_equal(said.keys, 1);
+        assert_int_equal(said.params.teardown.batch, 2);
+}
+
 static void test_limit(void **state) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         char name[32];
@@ -232,6 +254,7 @@ int main(void) {
                 cmocka_unit_test(test_matches),
                 cmocka_unit_test(test_nesting),
                 cmocka_unit_test(test_later_ones_win),
+                cmocka_unit_test(test_of_one_name),
                 cmocka_unit_test(test_limit),
                 cmocka_unit_test(test_cgroup_names),
         };
