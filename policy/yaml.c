@@ -646,6 +646,25 @@ static bool is_empty_document(const yaml_event_t *root) {
                 root->data.scalar.length == 0 && !event_anchor(root) && !event_tag(root);
 }
 
+/* A comment right behind a directive's version, without a blank, is none, but libyaml takes it for one. */
+static int check_directives(Reader *reader, const yaml_event_t *document) {
+        const char *end = reader->text + reader->size, *line = reader->text, *next;
+
+        for (size_t n = 1; n <= document->end_mark.line && line < end; n++, line = next) {
+                const char *comment;
+
+                next = memchr(line, '\n', end - line);
+                next = next ? next + 1 : end;
+                comment = memchr(line, '#', next - line);
+                if (comment && comment - line > 5 && memcmp(line, "%YAML", 5) == 0 &&
+                    comment[-1] != ' ' && comment[-1] != '\t')
+                        return complain_at(reader, n, comment - line + 1,
+                                           "expected a blank before '#' in a directive, found none");
+        }
+
+        return 0;
+}
+
 static int read_stream(Reader *reader) {
         _cleanup_(yaml_event_delete) yaml_event_t event = {};
         int r;
@@ -656,6 +675,10 @@ static int read_stream(Reader *reader) {
 
         r = next_event(reader, &event); /* a document begins */
         if (r < 0 || event.type == YAML_STREAM_END_EVENT)
+                return r;
+
+        r = check_directives(reader, &event);
+        if (r < 0)
                 return r;
 
         r = next_event(reader, &event);

@@ -43,6 +43,7 @@ static const Good good[] = {
         { "JSON", "{\"version\": 1, \"policy\": \"fixed\"}", "fixed", UNSET, UNSET },
         { "quotes", "'version': '1'\nteardown: {\"batch\": \"64\"}\n", UNSET_POLICY, 64, UNSET },
         { "a directive and markers", "%YAML 1.1\n---\nversion: 1\n...\n", UNSET_POLICY, UNSET, UNSET },
+        { "comment of a directive", "#a\n%YAML 1.1 # b#c\n---\nversion: 1\n", UNSET_POLICY, UNSET, UNSET },
         { "DOS line ends", "version: 1\r\nteardown:\r\n  batch: 64\r\n", UNSET_POLICY, 64, UNSET },
         { "no final newline", "version: 1\npolicy: fixed", "fixed", UNSET, UNSET },
         { "tab between key and value", "version:\t1\n", UNSET_POLICY, UNSET, UNSET },
@@ -94,6 +95,9 @@ static const Bad bad[] = {
         { "version without value", "version:\n", 0, "1:9: version: expected 1, found nothing" },
         { "version twice", "version: 1\nversion: 1\n", 0,
           "2:1: version: expected one, found another; the first is on line 1" },
+
+        { "no blank before the comment of a directive", "# x#y\n%YAML 1.1#z\n---\nversion: 1\n", 0,
+          "2:10: expected a blank before '#' in a directive, found none" },
 
         /* keys */
         { "unknown key", "version: 1\ncolor: red\n", 0, "2:1: " TOP_KEY "'color'" },
