@@ -19,6 +19,7 @@ check:
 
 ## check-unit: parts of the policy reader and the daemon, with sanitizers
 check-unit: $(B)/packages/test $(UNIT_PROGRAMS)
+	$(Q)tests/unit/yaml-test-suite $(CACHE) $(B)/yaml-test-suite
 	$(Q)failed=; for program in $(UNIT_PROGRAMS); do \
 		CMOCKA_MESSAGE_OUTPUT=TAP tests/tap-run unit/$${program##*/} timeout 300 $$program || failed=1; \
 	done; [ -z "$$failed" ]
