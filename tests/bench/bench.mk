@@ -37,7 +37,7 @@ bench-teardown: kernel image $(B)/packages/bench
 $(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(TESTLIB) $(LIBBPF_DEPS)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  LD      $@')
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(TESTLIB) -o $@ $(LIBBPF_LIBS) -lpthread
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(TESTLIB) -o $@ $(LIBBPF_LIBS) $(SYSTEMD_LIBS) -lpthread
 
 install-bench: $(BENCH_PROGRAMS)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(libdir)/memsec/bench
