@@ -529,30 +529,43 @@ static void array_without_policy(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xa_empty(&xa));
 }
 
-static void array_is_destroyed_in_steps(struct kunit *test)
+/* Returns how often the clock was read, which takes an eighth of the limit. */
+static u64 destroy_array(struct kunit *test, struct run *run, u64 nodes)
 {
 	struct fake_clock *clock = test->priv;
+	u64 limit_us = fake_read(test, mech, "max_hold_us");
+	u64 reads = clock->reads;
 	struct xarray xa;
+
+	fill_array(test, &xa, nodes);
+	fake_write(test, mech, "longest_hold_ns", "0");
+	clock->tick = limit_us * NSEC_PER_USEC / 8;
+	memsec_teardown_array(&run->td, &xa);
+	clock->tick = 0;
+	KUNIT_EXPECT_TRUE(test, xa_empty(&xa));
+	KUNIT_EXPECT_LE(test, fake_read(test, mech, "longest_hold_ns"),
+			limit_us * NSEC_PER_USEC);
+
+	return clock->reads - reads;
+}
+
+static void array_is_destroyed_in_steps(struct kunit *test)
+{
 	struct run run;
 
-	fill_array(test, &xa, 400);
 	attach(test, 100);
 	run_begin(test, &run, MEMSEC_TEARDOWN_SGX_ENCL, 20);
 	run_pages(test, &run, 10, 1000);
 
-	/* 16 nodes are freed between two looks at the clock. */
-	clock->tick = 500 * NSEC_PER_USEC;
-	memsec_teardown_array(&run.td, &xa);
-	clock->tick = 0;
-
-	KUNIT_EXPECT_TRUE(test, xa_empty(&xa));
-	KUNIT_EXPECT_GE(test, clock->reads, 400 / 16);
-	KUNIT_EXPECT_LE(test, fake_read(test, mech, "longest_hold_ns"),
-			MAX_HOLD_NS);
+	/* With time, 64 nodes a step. */
+	KUNIT_EXPECT_GE(test, destroy_array(test, &run, 400), 400 / 64);
+	fake_write(test, mech, "max_hold_us", "500");
+	KUNIT_EXPECT_GE(test, destroy_array(test, &run, 400), 400);
 	expect_counted(test, "asked", 1);
 	expect_counted(test, "breaks", 0);
 
 	/* The pages that are left are the rest of the batch. */
+	fake_write(test, mech, "max_hold_us", "4000");
 	fake_write(test, mech, "longest_hold_ns", "0");
 	run_pages(test, &run, 10, 1000);
 	memsec_teardown_end(&run.td);
