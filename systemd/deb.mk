@@ -1,14 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The Debian package of memsecd, by systemd/debian.
+# Debian packages: of memsecd by systemd/debian, of the kernel by its own packaging.
 
 MEMSECD_DEB := $(B)/deb/memsecd_$(VERSION)_amd64.deb
 
-.PHONY: deb-memsecd
+# A whole configuration for the kernel's package, such as /boot/config-VERSION, in place of CONFIG.
+KERNEL_CONFIG ?=
 
-## deb-memsecd: the Debian package of memsecd, build/deb/memsecd_*.deb
+.PHONY: deb deb-memsecd deb-kernel
+
+## deb: Debian packages of memsecd and the kernel, build/deb/*.deb; KERNEL_CONFIG=/boot/config-...
+deb: deb-memsecd deb-kernel
+
+## deb-memsecd: of memsecd alone
 deb-memsecd: $(MEMSECD_DEB)
 	$(Q)systemd/lintian $<
+
+# The kernel's packaging does not strip the programs that its headers come with.
+## deb-kernel: of the kernel alone
+deb-kernel: $(B)/packages/kernel $(B)/packages/deb
+	$(Q)kernel/scripts/deb $(or $(abspath $(KERNEL_CONFIG)),$(CONFIG)) $(CACHE) $(VERSION)
+	$(Q)systemd/lintian --suppress-tags unstripped-binary-or-object $(B)/deb/linux-*.deb
 
 $(MEMSECD_DEB): Makefile .ci/config systemd/make-deb $(wildcard systemd/* systemd/debian/* daemon/* policy/* \
 		policy/examples/* bpf/* bpf/policies/* kernel/include/linux/*) $(LIBBPF_DEPS) | $(B)/packages/deb
