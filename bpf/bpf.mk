@@ -30,7 +30,7 @@ $(B)/bpf/%.bpf.o: bpf/policies/%.bpf.c $(BPF_HEADERS) $(LIBBPF_DEPS)
 	$(if $(Q),@echo '  BPF     $@')
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/bpf/hostile/%.bpf.o: bpf/hostile/%.bpf.c $(BPF_HEADERS) bpf/hostile/calls.h $(LIBBPF_DEPS)
+$(B)/bpf/hostile/%.bpf.o: bpf/hostile/%.bpf.c $(BPF_HEADERS) $(wildcard bpf/hostile/*.h) $(LIBBPF_DEPS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo '  BPF     $@')
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
