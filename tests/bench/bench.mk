@@ -3,7 +3,7 @@
 # Benchmarks. Each writes build/bench/NAME.json and NAME.svg and prints the same as a table.
 
 BENCH_PROGRAMS := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
-BENCH_FILES := tests/bench/teardown
+BENCH_FILES := tests/bench/teardown tests/bench/daemon
 BENCH_INSTALLED := $(BENCH_PROGRAMS) $(BENCH_FILES)
 
 # What makes the SGX driver ask memsec.
@@ -13,26 +13,33 @@ BENCH_HOOK_PATCHES := $(wildcard kernel/patches/000?-x86-sgx-Ask-memsec-*.patch)
 VM_INSTALL += install-bench
 $(VM_IMAGE): $(BENCH_INSTALLED)
 
-.PHONY: bench bench-teardown install-bench
+.PHONY: bench bench-teardown bench-daemon install-bench
 
 ## bench: all benchmarks; results in build/bench
-bench: bench-teardown
+bench: bench-teardown bench-daemon
 
-# $1: part of tests/bench/teardown, $2: kernel, $3: seconds on two cores, $4: options of tests/vm/run
-bench-vm = kernel/scripts/progress BENCH 0 $3 $(B)/bench/teardown-$1.log \
-	tests/vm/run --config $2 --timeout 7200 --log $(B)/log/console-bench-$1.log $4 \
-	--command '/usr/lib/memsec/bench/teardown $1'
+# $1: script in tests/bench, $2: part of it, $3: kernel, $4: seconds on two cores, $5: options of tests/vm/run
+bench-vm = kernel/scripts/progress BENCH 0 $4 $(B)/bench/$1-$2.log \
+	tests/vm/run --config $3 --timeout 7200 --log $(B)/log/console-bench-$1-$2.log $5 \
+	--command '/usr/lib/memsec/bench/$1 $2'
 
 ## bench-teardown: an enclave at work while its twin is released, and the cost of the hooks
 bench-teardown: kernel image $(B)/packages/bench
 	$(Q)mkdir -p $(B)/bench
 	$(Q)tests/bench/unpatched-kernel $(CACHE) $(BENCH_HOOK_PATCHES)
-	$(Q)$(call bench-vm,hooks,$(CONFIG),100,--icount)
-	$(Q)$(call bench-vm,unpatched,unpatched,100,--icount)
-	$(Q)$(call bench-vm,one-cpu,$(CONFIG),900,--icount)
-	$(Q)$(call bench-vm,again,$(CONFIG),150,--icount)
-	$(Q)$(call bench-vm,many-cpus,$(CONFIG),400,--smp 2)
+	$(Q)$(call bench-vm,teardown,hooks,$(CONFIG),100,--icount)
+	$(Q)$(call bench-vm,teardown,unpatched,unpatched,100,--icount)
+	$(Q)$(call bench-vm,teardown,one-cpu,$(CONFIG),900,--icount)
+	$(Q)$(call bench-vm,teardown,again,$(CONFIG),150,--icount)
+	$(Q)$(call bench-vm,teardown,many-cpus,$(CONFIG),400,--smp 2)
 	$(Q)tests/bench/teardown.py $(B)/bench
+
+## bench-daemon: memsecd's reloads, properties, memory and wakeups, beside those of other daemons
+bench-daemon: kernel image daemon $(B)/tests/bench/bus-load $(B)/packages/bench $(B)/packages/test
+	$(Q)mkdir -p $(B)/bench
+	$(Q)$(call bench-vm,daemon,vm,$(CONFIG),200)
+	$(Q)BUILD=$(CURDIR)/$(B) kernel/scripts/progress BENCH 0 150 $(B)/bench/daemon-host.log tests/bench/daemon host
+	$(Q)tests/bench/daemon.py $(B)/bench
 
 $(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(TESTLIB) $(LIBBPF_DEPS)
 	$(Q)mkdir -p $(@D)

@@ -39,6 +39,30 @@ def machine():
     }
 
 
+def read_log(path):
+    """{(group, mode): [{key: number}]} in the order printed.
+
+    Lines that begin with "bench" are "bench<TAB>GROUP<TAB>MODE<TAB>KEY=NUMBER KEY=NUMBER ...".
+    """
+    results = {}
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for line in f:
+            fields = line.rstrip().split("\t")
+            if fields[0] != "bench":
+                continue
+            try:
+                _, group, mode, values = fields
+                pairs = (pair.split("=") for pair in values.split())
+                numbers = {key: int(value) for key, value in pairs}
+            except ValueError as e:
+                raise BenchError(f"{path}: expected GROUP, MODE and KEY=NUMBER, found {line!r}") from e
+            results.setdefault((group, mode), []).append(numbers)
+
+    if not results:
+        raise BenchError(f"{path}: no results, it did not get that far")
+    return results
+
+
 class Report:
     def __init__(self, name, model):
         self.name = name
@@ -46,13 +70,13 @@ class Report:
         self.rows = []
         self.targets = []
 
-    def add(self, case, metric, unit, raw):
-        """One row: the median of RAW, which is kept."""
+    def add(self, case, metric, unit, raw, value=None):
+        """One row: VALUE or else the median of RAW, which is kept."""
         self.rows.append({
             "case": case,
             "metric": metric,
             "unit": unit,
-            "value": statistics.median(raw),
+            "value": statistics.median(raw) if value is None else value,
             "raw": list(raw),
         })
 
@@ -131,24 +155,24 @@ def format_number(value):
 
 
 class Panel:
-    """One row of the picture: METRIC of every case; LIMIT, if any, is drawn as a line."""
+    """One row of the picture: METRIC of every case; LIMIT, if any, is drawn as a line.
 
-    def __init__(self, metric, title, logarithmic=False, limit=None):
+    GROUPS are those to show, each with its label; without them it shows those of the whole picture.
+    """
+
+    def __init__(self, metric, title, logarithmic=False, limit=None, groups=None):
         self.metric = metric
         self.title = title
         self.logarithmic = logarithmic
         self.limit = limit
+        self.groups = groups
 
 
-def draw(report, path, title, panels, groups):
+def draw(report, path, title, panels, groups=None):
     """The picture, as SVG: panels one above the other, a cluster a group, a bar a mode.
 
     GROUPS are those to show, each with its label.
     """
-    modes = []
-    for group in groups:
-        modes += [mode for mode in report.groups()[group] if mode not in modes]
-
     lines = [
         f"set terminal svg size 1500,{360 * len(panels) + 60} font 'sans-serif,12' background 'white'",
         f"set output {quote(path)}",
@@ -159,16 +183,16 @@ def draw(report, path, title, panels, groups):
         "set grid ytics",
         "set xtics scale 0",
         "set lmargin 10",
-        "set rmargin 28",
         "set bmargin 6",
         "set colorsequence podo",
         "set key outside right top",
-        f"set xrange [-0.6:{len(groups) - 0.4}]",
         "set datafile missing '-'",
     ]
     for number, panel in enumerate(panels):
-        lines += data_block(report, f"$panel{number}", panel.metric, modes, groups)
-        lines += panel_commands(f"$panel{number}", panel, len(modes))
+        shown = panel.groups or groups
+        modes = modes_of(report, shown)
+        lines += data_block(report, f"$panel{number}", panel.metric, modes, shown)
+        lines += panel_commands(f"$panel{number}", panel, shown, modes)
     lines.append("unset multiplot")
 
     try:
@@ -182,6 +206,13 @@ def quote(text):
     return "'" + text.replace("'", "''") + "'"
 
 
+def modes_of(report, groups):
+    modes = []
+    for group in groups:
+        modes += [mode for mode in report.groups()[group] if mode not in modes]
+    return modes
+
+
 def data_block(report, name, metric, modes, groups):
     values = {row["case"]: row["value"] for row in report.rows if row["metric"] == metric}
     lines = [f"{name} << EOD", " ".join(['group'] + [f'"{mode}"' for mode in modes])]
@@ -191,12 +222,14 @@ def data_block(report, name, metric, modes, groups):
     return lines + ["EOD"]
 
 
-def panel_commands(block, panel, n_modes):
-    plots = [f"for [i=2:{n_modes + 1}] {block} using i:xtic(1) title columnheader"]
+def panel_commands(block, panel, groups, modes):
+    plots = [f"for [i=2:{len(modes) + 1}] {block} using i:xtic(1) title columnheader"]
     if panel.limit is not None:
         plots.append(f"{panel.limit} with lines lc 'black' dashtype 2 title 'target'")
     return [
         f"set ylabel {quote(panel.title)}",
-        "set logscale y" if panel.logarithmic else "unset logscale y",
+        f"set xrange [-0.6:{len(groups) - 0.4}]",
+        f"set rmargin {max(len(mode) for mode in modes) + 10}",
+        "set logscale y; set yrange [*:*]" if panel.logarithmic else "unset logscale y; set yrange [0:*]",
         "plot " + ", ".join(plots),
     ]

@@ -46,27 +46,6 @@ MEASURES = [
 ]
 
 
-def read_log(path):
-    """{(group, mode): [{key: number}]} in the order printed."""
-    results = {}
-    with open(path, encoding="utf-8", errors="replace") as f:
-        for line in f:
-            fields = line.rstrip().split("\t")
-            if fields[0] != "bench":
-                continue
-            try:
-                _, group, mode, values = fields
-                pairs = (pair.split("=") for pair in values.split())
-                numbers = {key: int(value) for key, value in pairs}
-            except ValueError as e:
-                raise BenchError(f"{path}: expected GROUP, MODE and KEY=NUMBER, found {line!r}") from e
-            results.setdefault((group, mode), []).append(numbers)
-
-    if not results:
-        raise BenchError(f"{path}: no results; the VM did not get that far")
-    return results
-
-
 def add_twin(rep, prefix, results):
     """The rows of one kind of run. Where A is idle there is nothing to slow down."""
     for (group, mode), runs in results.items():
@@ -151,7 +130,7 @@ def main(argv):
     if len(argv) != 2:
         sys.exit(__doc__)
     outdir = argv[1]
-    logs = {part: read_log(os.path.join(outdir, f"teardown-{part}.log"))
+    logs = {part: report.read_log(os.path.join(outdir, f"teardown-{part}.log"))
             for part in ("one-cpu", "again", "many-cpus", "hooks", "unpatched")}
 
     rep = Report("teardown", MODEL)
