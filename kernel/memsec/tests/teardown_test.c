@@ -514,8 +514,8 @@ static void fill_array(struct kunit *test, struct xarray *xa, u64 nodes)
 
 	xa_init(xa);
 	for (i = 0; i < nodes * XA_CHUNK_SIZE; i++)
-		KUNIT_ASSERT_EQ(test, xa_err(xa_store(xa, i, &pool, GFP_KERNEL)), 0);
-	KUNIT_ASSERT_EQ(test, xa_err(xa_store(xa, 1UL << 40, &pool, GFP_KERNEL)), 0);
+		KUNIT_ASSERT_EQ(test, xa_err(xa_store(xa, i, xa, GFP_KERNEL)), 0);
+	KUNIT_ASSERT_EQ(test, xa_err(xa_store(xa, 1UL << 40, xa, GFP_KERNEL)), 0);
 }
 
 static void array_without_policy(struct kunit *test)
