@@ -37,7 +37,7 @@ bench-teardown: kernel image $(B)/packages/bench
 ## bench-daemon: memsecd's reloads, properties, memory and wakeups, beside those of other daemons
 bench-daemon: kernel image daemon $(B)/tests/bench/bus-load $(B)/packages/bench $(B)/packages/test
 	$(Q)mkdir -p $(B)/bench
-	$(Q)$(call bench-vm,daemon,vm,$(CONFIG),200)
+	$(Q)$(call bench-vm,daemon,vm,$(CONFIG),300)
 	$(Q)BUILD=$(CURDIR)/$(B) kernel/scripts/progress BENCH 0 150 $(B)/bench/daemon-host.log tests/bench/daemon host
 	$(Q)tests/bench/daemon.py $(B)/bench
 
