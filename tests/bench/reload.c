@@ -54,7 +54,7 @@ typedef struct Bench {
         int stamps_fd, calls_fd;
 } Bench;
 
-/* What a page takes is to make a release longer than any change, and yet be short beside what is measured. */
+/* A page takes so long that a release is longer than any change, and yet short beside what is measured. */
 typedef struct How {
         const char *name;
         int (*change)(Bench *b, uint64_t batch);
