@@ -93,7 +93,7 @@ $(B)/san/%.o: %.c $(B)/config.mk $(LIBBPF_DEPS)
 -include $(shell find $(B)/obj $(B)/san -name '*.d' 2>/dev/null)
 
 # Installs what is missing of a group of .ci/packages.
-$(B)/packages/%: .ci/packages
+$(B)/packages/%: .ci/packages .ci/install-packages
 	$(Q)mkdir -p $(@D)
 	$(Q).ci/install-packages $*
 	$(Q)touch $@
