@@ -19,10 +19,12 @@ deb: deb-memsecd deb-kernel
 deb-memsecd: $(MEMSECD_DEB)
 	$(Q)systemd/lintian $<
 
-# The kernel's packaging does not strip the programs that its headers come with.
+# The kernel's packaging does not strip the programs that its headers come with, and has its modules below /lib,
+# which Debian 13 would rather have below /usr.
 ## deb-kernel: of the kernel alone
 deb-kernel: $(LINUX_DEBS)
-	$(Q)systemd/lintian --suppress-tags unstripped-binary-or-object $(B)/deb/linux-*.deb
+	$(Q)systemd/lintian --suppress unstripped-binary-or-object --suppress aliased-location \
+		$(B)/deb/linux-*.deb
 
 $(LINUX_DEBS): $(B)/packages/kernel $(B)/packages/deb FORCE
 	$(Q)kernel/scripts/deb $(or $(abspath $(KERNEL_CONFIG)),$(CONFIG)) $(CACHE) $(VERSION)
