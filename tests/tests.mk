@@ -37,7 +37,7 @@ check-kunit: kernel kernel-kunit $(B)/packages/vm
 
 ## check-vm: memsecd under systemd over the kernel, all in the VM
 check-vm: kernel image
-	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 1800; result=$$?; \
+	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 2700; result=$$?; \
 	$(if $(VM_ICOUNT_TESTS),tests/tap-run vm-icount $(VM_RUN) --icount --tests $(VM_ICOUNT_TESTS) &&) exit $$result
 
 # Their clock counts instructions. A debug kernel spends more of them on its checks in interrupts than on the rest.

@@ -13,7 +13,7 @@ DEB_TESTS := tests/deb/kernel-package tests/deb/memsecd-package
 check-deb: KERNEL_CONFIG =
 check-deb: deb-memsecd deb-kernel $(DEB_IMAGE) $(DEB_KERNEL) daemon bpf policy $(B)/packages/lint $(B)/packages/test
 	$(Q)tests/tap-run deb/contents timeout 300 tests/deb/contents $(MEMSECD_DEB); result=$$?; \
-	tests/tap-run deb-vm $(VM_RUN) --kernel $(DEB_KERNEL) --image $(DEB_IMAGE) --timeout 600 \
+	tests/tap-run deb-vm $(VM_RUN) --kernel $(DEB_KERNEL) --image $(DEB_IMAGE) --timeout 1200 \
 		--log $(B)/log/console-deb.log && exit $$result
 
 $(DEB_KERNEL): $(LINUX_DEBS)
