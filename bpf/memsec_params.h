@@ -15,6 +15,9 @@
 /* Keys that it takes. */
 #define MEMSEC_PARAMS_MAX	4096
 
+/* A time that does not come. */
+#define MEMSEC_NEVER		(~0ULL)
+
 /* What the schema and, without memsecd, a policy start from. */
 #define MEMSEC_TEARDOWN_DEFAULT_BATCH		4096
 #define MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS	4000000

@@ -8,17 +8,17 @@
 #define NSEC_PER_USEC UINT64_C(1000)
 
 uint64_t value_to_bus(const KeySpec *spec, uint64_t value) {
-        return spec->type == KEY_DURATION ? value / NSEC_PER_USEC : value;
+        return spec->type == KEY_DURATION && !value_is_never(spec, value) ? value / NSEC_PER_USEC : value;
 }
 
 int value_from_bus(const KeySpec *spec, uint64_t value, uint64_t *ret) {
-        if (spec->type == KEY_DURATION) {
+        if (spec->type == KEY_DURATION && !value_is_never(spec, value)) {
                 if (value > UINT64_MAX / NSEC_PER_USEC)
                         return -ERANGE;
                 value *= NSEC_PER_USEC;
         }
 
-        if (value < spec->min || value > spec->max)
+        if (!value_in_range(spec, value))
                 return -ERANGE;
 
         *ret = value;

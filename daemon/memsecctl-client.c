@@ -304,11 +304,11 @@ const KeySpec *client_find_key(const char *path, const char *interface, const ch
 }
 
 uint64_t client_value_from_bus(const KeySpec *spec, uint64_t value) {
-        return spec->type == KEY_DURATION ? value * NSEC_PER_USEC : value;
+        return spec->type == KEY_DURATION && !value_is_never(spec, value) ? value * NSEC_PER_USEC : value;
 }
 
 static uint64_t value_to_bus(const KeySpec *spec, uint64_t value) {
-        return spec->type == KEY_DURATION ? value / NSEC_PER_USEC : value;
+        return spec->type == KEY_DURATION && !value_is_never(spec, value) ? value / NSEC_PER_USEC : value;
 }
 
 ExitStatus client_get_key(sd_bus *bus, const KeySpec *spec, uint64_t *ret) {

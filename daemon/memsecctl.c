@@ -265,7 +265,8 @@ static ExitStatus setting_parse_value(Setting *setting, const char *text) {
                 return STATUS_FAILED;
         }
 
-        if (setting->spec && setting->spec->type == KEY_DURATION && setting->value % NSEC_PER_USEC != 0) {
+        if (setting->spec && setting->spec->type == KEY_DURATION &&
+            !value_is_never(setting->spec, setting->value) && setting->value % NSEC_PER_USEC != 0) {
                 fprintf(stderr, "%s: expected whole microseconds, found '%s'\n", setting->spec->path, text);
                 return STATUS_FAILED;
         }
@@ -426,7 +427,7 @@ static bool setting_differs(const Setting *running, const Setting *files) {
         if (running->unset || files->unset)
                 return running->unset != files->unset;
 
-        if (files->spec->type == KEY_DURATION)
+        if (files->spec->type == KEY_DURATION && !value_is_never(files->spec, value))
                 value -= value % NSEC_PER_USEC;
 
         return running->value != value;

@@ -119,10 +119,10 @@ static int parse_tunable(SavedState *state, const char *unit, const char *name, 
         if (!spec)
                 return 0;
 
-        r = parse_number(value, spec->max, &number);
+        r = parse_number(value, UINT64_MAX, &number);
         if (r < 0)
                 return r;
-        if (number < spec->min)
+        if (!value_in_range(spec, number))
                 return -EBADMSG;
 
         if (unit)

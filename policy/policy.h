@@ -30,6 +30,7 @@ typedef struct KeySpec {
         KeyType type;
         const char *unit;       /* of KEY_COUNT, for people: "pages" */
         uint64_t min, max;      /* inclusive */
+        bool never;             /* of KEY_DURATION: may be VALUE_NEVER, "never" in text */
         uint64_t def;           /* built-in default */
         size_t offset;          /* of the u64 in struct memsec_params */
         const char *bus_name;   /* D-Bus property: "Batch", durations end in "USec" */
@@ -54,6 +55,12 @@ int key_spec_children(const char *prefix, char ***ret);
 
 uint64_t key_spec_get(const KeySpec *spec, const struct memsec_params *params);
 void key_spec_set(const KeySpec *spec, struct memsec_params *params, uint64_t value);
+
+/* The same in the model, in a policy's parameters and on the bus. */
+#define VALUE_NEVER MEMSEC_NEVER
+
+bool value_is_never(const KeySpec *spec, uint64_t value);
+bool value_in_range(const KeySpec *spec, uint64_t value);
 
 /*
  * Parse TEXT as a value of SPEC. Returns 0 and *ret, or -EINVAL (not such a value) or -ERANGE, and then

@@ -36,6 +36,14 @@ static const struct {
         },
 };
 
+bool value_is_never(const KeySpec *spec, uint64_t value) {
+        return spec->never && value == VALUE_NEVER;
+}
+
+bool value_in_range(const KeySpec *spec, uint64_t value) {
+        return value_is_never(spec, value) || (value >= spec->min && value <= spec->max);
+}
+
 static bool has_units(const KeySpec *spec) {
         return types[spec->type].unit_names;
 }
@@ -110,8 +118,13 @@ static const char *unit_trap(const KeySpec *spec, const char *name) {
 int value_format(const KeySpec *spec, uint64_t value, char **ret) {
         Unit unit = { "", 1 };
 
+        if (value_is_never(spec, value)) {
+                *ret = strdup("never");
+                return *ret ? 0 : -ENOMEM;
+        }
+
         for (const Unit *u = types[spec->type].units; u->name; u++)
-                if (value % u->factor == 0)
+                if (value % u->factor == 0 && (value > 0 || u->factor == 1))
                         unit = *u;
 
         return asprintf(ret, "%" PRIu64 "%s", value / unit.factor, unit.name) < 0 ? -ENOMEM : 0;
@@ -127,8 +140,8 @@ int value_expected(const KeySpec *spec, char **ret) {
         if (spec->min == spec->max)
                 n = asprintf(ret, "%s", min);
         else if (has_units(spec))
-                n = asprintf(ret, "%s from %s to %s, in %s", types[spec->type].name, min, max,
-                             types[spec->type].unit_names);
+                n = asprintf(ret, "%s from %s to %s, in %s%s", types[spec->type].name, min, max,
+                             types[spec->type].unit_names, spec->never ? "; or never" : "");
         else
                 n = asprintf(ret, "%s%s%s from %s to %s", types[spec->type].name, spec->unit ? " of " : "",
                              spec->unit ?: "", min, max);
@@ -142,6 +155,11 @@ int value_parse(const KeySpec *spec, const char *text, uint64_t *ret, char **ret
         uint64_t factor, value = 0;
         const char *trap;
         int r;
+
+        if (spec->never && streq(text, "never")) {
+                *ret = VALUE_NEVER;
+                return 0;
+        }
 
         factor = unit_factor(spec, unit);
         trap = number_trap(text) ?: factor == 0 ? unit_trap(spec, unit) : NULL;

@@ -18,7 +18,9 @@ static const KeySpec count = { .type = KEY_COUNT, .unit = "pages", .min = 1, .ma
 static const KeySpec bare = { .type = KEY_COUNT, .max = UINT64_MAX };
 static const KeySpec one = { .type = KEY_COUNT, .min = 1, .max = 1 };
 static const KeySpec duration = { .type = KEY_DURATION, .min = 50000, .max = 60000000000 };
+static const KeySpec delay = { .type = KEY_DURATION, .max = 60000000000, .never = true };
 static const KeySpec size = { .type = KEY_SIZE, .min = 4096, .max = UINT64_C(1) << 40 };
+static const KeySpec size_from_0 = { .type = KEY_SIZE, .max = UINT64_C(1) << 30 };
 static const KeySpec percent = { .type = KEY_PERCENT, .max = 100 };
 
 #define DURATION "expected a duration from 50us to 60s, in ns, us, ms or s, found "
@@ -44,6 +46,10 @@ static const struct Good {
         { &duration, "4001us", 4001000, "4001us" },
         { &duration, "60s", 60000000000, "60s" },
         { &duration, "60000ms", 60000000000, "60s" },
+        { &delay, "0s", 0, "0ns" },
+        { &size_from_0, "0KiB", 0, "0B" },
+        { &delay, "7ms", 7000000, "7ms" },
+        { &delay, "never", UINT64_MAX, "never" },
         { &size, "4KiB", 4096, "4KiB" },
         { &size, "4096B", 4096, "4KiB" },
         { &size, "4097B", 4097, "4097B" },
@@ -67,6 +73,12 @@ static const struct Bad {
         { &bare, "18446744073709551616", -ERANGE,
           "expected a number from 0 to 18446744073709551615, found '18446744073709551616'" },
         { &count, "99999999999999999999999", -ERANGE, COUNT "'99999999999999999999999'" },
+        { &delay, "Never", -EINVAL,
+          "expected a duration from 0ns to 60s, in ns, us, ms or s; or never, found 'Never'" },
+        { &delay, "18446744073709551615ns", -ERANGE,
+          "expected a duration from 0ns to 60s, in ns, us, ms or s; or never, "
+          "found '18446744073709551615ns'" },
+        { &duration, "never", -EINVAL, DURATION "'never'" },
         { &count, "-1", -EINVAL, COUNT "'-1', which has a sign" },
         { &count, "+1", -EINVAL, COUNT "'+1', which has a sign" },
         { &count, "yes", -EINVAL, COUNT "'yes'" },
