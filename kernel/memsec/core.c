@@ -24,6 +24,9 @@ struct kobject *memsec_kobj;
 
 static struct memsec_mechanism *const mechanisms[] = {
 	&memsec_teardown_mechanism,
+#ifdef CONFIG_MEMSEC_DIRECTMAP
+	&memsec_directmap_mechanism,
+#endif
 };
 
 static bool off __ro_after_init;
@@ -84,6 +87,21 @@ u64 memsec_owner_cgroup(void)
 #else
 	return 0;
 #endif
+}
+
+/**
+ * memsec_policy_changed() - Tell the mechanisms that there is a new policy
+ *
+ * Context: Process context.
+ */
+void memsec_policy_changed(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mechanisms); i++) {
+		if (mechanisms[i]->policy_changed)
+			mechanisms[i]->policy_changed();
+	}
 }
 
 /**

@@ -11,6 +11,18 @@
 #include <linux/memsec.h>
 #include <linux/tracepoint.h>
 
+#include "directmap.h"
+
+TRACE_DEFINE_ENUM(MEMSEC_DIRECTMAP_SECRETMEM);
+TRACE_DEFINE_ENUM(MEMSEC_DIRECTMAP_GUEST);
+TRACE_DEFINE_ENUM(MEMSEC_DIRECTMAP_XPFO);
+
+#define show_directmap_kind(kind)					\
+	__print_symbolic(kind,						\
+			 { MEMSEC_DIRECTMAP_SECRETMEM, "secretmem" },	\
+			 { MEMSEC_DIRECTMAP_GUEST, "guest" },		\
+			 { MEMSEC_DIRECTMAP_XPFO, "xpfo" })
+
 TRACE_DEFINE_ENUM(MEMSEC_TEARDOWN_SGX_ENCL);
 TRACE_DEFINE_ENUM(MEMSEC_TEARDOWN_SGX_VEPC);
 
@@ -108,6 +120,46 @@ TRACE_EVENT(memsec_teardown,
 		      __entry->questions, __entry->breaks,
 		      __entry->longest_ns, __entry->elapsed_ns,
 		      __entry->cgroup_id));
+
+TRACE_EVENT(memsec_directmap_take,
+	    TP_PROTO(const struct directmap_op *op, unsigned long pages, int ret),
+	    TP_ARGS(op, pages, ret),
+	    TP_STRUCT__entry(__field(u32, kind)
+			     __field(unsigned long, pfn)
+			     __field(unsigned long, pages)
+			     __field(u32, splits)
+			     __field(u32, splits_ahead)
+			     __field(u32, lock_holds)
+			     __field(u32, tlb_flushes)
+			     __field(u64, cgroup_id)
+			     __field(int, ret)),
+	    TP_fast_assign(__entry->kind = op->kind;
+			   __entry->pfn = op->pfn;
+			   __entry->pages = pages;
+			   __entry->splits = op->splits;
+			   __entry->splits_ahead = op->splits_ahead;
+			   __entry->lock_holds = op->lock_holds;
+			   __entry->tlb_flushes = op->tlb_flushes;
+			   __entry->cgroup_id = op->cgroup_id;
+			   __entry->ret = ret;),
+	    TP_printk("kind=%s pfn=%#lx pages=%lu splits=%u splits_ahead=%u lock_holds=%u tlb_flushes=%u cgroup=%llu ret=%d",
+		      show_directmap_kind(__entry->kind), __entry->pfn,
+		      __entry->pages, __entry->splits, __entry->splits_ahead,
+		      __entry->lock_holds, __entry->tlb_flushes,
+		      __entry->cgroup_id, __entry->ret));
+
+TRACE_EVENT(memsec_directmap_collapse,
+	    TP_PROTO(const struct directmap_pass *pass),
+	    TP_ARGS(pass),
+	    TP_STRUCT__entry(__field(u32, collapsed)
+			     __field(u32, collapsed_1g)
+			     __field(u32, refused)),
+	    TP_fast_assign(__entry->collapsed = pass->collapsed;
+			   __entry->collapsed_1g = pass->collapsed_1g;
+			   __entry->refused = pass->refused;),
+	    TP_printk("collapsed=%u collapsed_1g=%u refused=%u",
+		      __entry->collapsed, __entry->collapsed_1g,
+		      __entry->refused));
 
 #endif /* _MM_MEMSEC_EVENTS_H */
 

@@ -61,6 +61,8 @@ struct memsec_limit {
  * @group: its directory in /sys/kernel/memsec; the name is the mechanism's
  * @asked: answers that policies gave
  * @clamped: answers out of range, replaced by the default
+ * @policy_changed: called after a policy was attached or replaced another, may
+ *	be NULL; must not wait for policies
  *
  * Each mechanism is a file that defines one, and a row in core.c's table.
  */
@@ -68,9 +70,11 @@ struct memsec_mechanism {
 	struct attribute_group group;
 	struct memsec_counter *asked;
 	struct memsec_counter *clamped;
+	void (*policy_changed)(void);
 };
 
 extern struct memsec_mechanism memsec_teardown_mechanism;
+extern struct memsec_mechanism memsec_directmap_mechanism;
 
 /**
  * struct memsec_holder_ops - how to make the holder of a policy let go of it
@@ -122,6 +126,7 @@ struct memsec_policy {
 /* core.c */
 bool memsec_off(void);
 u64 memsec_clock_ns(void);
+void memsec_policy_changed(void);
 u64 memsec_counter_sum(const struct memsec_counter *counter);
 ssize_t memsec_counter_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf);

@@ -166,6 +166,7 @@ int memsec_policy_attach(const struct memsec_ops *ops,
 	rcu_assign_pointer(current_policy, policy);
 	static_branch_enable(&memsec_key);
 	trace_memsec_attach(ops->name);
+	memsec_policy_changed();
 
 	return 0;
 }
@@ -209,6 +210,7 @@ int memsec_policy_update(const struct memsec_ops *ops,
 
 	rcu_assign_pointer(current_policy, policy);
 	trace_memsec_update(ops->name, old_ops->name);
+	memsec_policy_changed();
 	policy_stop(old);
 
 	return 0;

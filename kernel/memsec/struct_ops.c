@@ -190,10 +190,23 @@ static u64 memsec_ops__teardown(const struct memsec_teardown_ctx *ctx)
 	return 0;
 }
 
+static u64 memsec_ops__directmap(const struct memsec_directmap_ctx *ctx)
+{
+	return 0;
+}
+
+static u64
+memsec_ops__directmap_collapse(const struct memsec_directmap_collapse_ctx *ctx)
+{
+	return 0;
+}
+
 static struct memsec_ops memsec_bpf_cfi_stubs = {
 	.init = memsec_ops__init,
 	.exit = memsec_ops__exit,
 	.teardown = memsec_ops__teardown,
+	.directmap = memsec_ops__directmap,
+	.directmap_collapse = memsec_ops__directmap_collapse,
 };
 
 static struct bpf_struct_ops bpf_memsec_ops = {

@@ -13,6 +13,7 @@
 #include <linux/jump_label.h>
 #include <linux/limits.h>
 #include <linux/sched.h>
+#include <linux/spinlock_types.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 #include <linux/memsec_ops.h>
@@ -82,6 +83,27 @@ struct memsec_teardown {
 	u64 busy_pages;
 	u64 worst_ns;
 	u64 longest_ns;
+};
+
+/**
+ * struct memsec_directmap_owner - whose pages leave the direct map
+ * @cgroup_id: cgroup v2 id of the owner
+ * @total: pages that it can have, 0 when that is not known
+ * @done: pages that it took so far
+ * @block: the 2 MiB in which its last page was
+ * @sequence: how often it went on to the next 2 MiB in the same direction
+ * @direction: 1 for up, -1 for down, 0 for none
+ *
+ * Embedded in a file or a guest. The last three are a guess of what comes next:
+ * threads that race for them make it a worse guess and nothing else.
+ */
+struct memsec_directmap_owner {
+	u64 cgroup_id;
+	u64 total;
+	atomic_long_t done;
+	unsigned long block;
+	unsigned long sequence;
+	int direction;
 };
 
 #ifdef CONFIG_MEMSEC
@@ -266,5 +288,61 @@ static inline void memsec_teardown_end(struct memsec_teardown *td)
 	if (IS_ENABLED(CONFIG_MEMSEC) && td->questions)
 		memsec_teardown_account(td);
 }
+
+#ifdef CONFIG_MEMSEC_DIRECTMAP
+
+/*
+ * What the direct map's own code lends to memsec: the lock that serializes
+ * changes of the kernel's page tables, and how much is mapped by entries of a
+ * size.
+ */
+extern spinlock_t cpa_lock;
+unsigned long direct_map_bytes(int level);
+
+void memsec_directmap_owner_init(struct memsec_directmap_owner *owner);
+int memsec_directmap_take(struct memsec_directmap_owner *owner,
+			  enum memsec_directmap_kind kind, unsigned long pfn,
+			  unsigned long pages);
+void memsec_directmap_give_back(enum memsec_directmap_kind kind,
+				unsigned long pfn, unsigned long pages);
+
+#else
+
+#include <linux/mm.h>
+#include <linux/set_memory.h>
+#include <asm/tlbflush.h>
+
+static inline void
+memsec_directmap_owner_init(struct memsec_directmap_owner *owner)
+{
+}
+
+static inline int memsec_directmap_take(struct memsec_directmap_owner *owner,
+					enum memsec_directmap_kind kind,
+					unsigned long pfn, unsigned long pages)
+{
+	struct page *page = pfn_to_page(pfn);
+	unsigned long address = (unsigned long)page_address(page);
+	int ret;
+
+	VM_WARN_ON_ONCE(pages != 1);
+
+	ret = set_direct_map_invalid_noflush(page);
+	if (!ret)
+		flush_tlb_kernel_range(address, address + PAGE_SIZE);
+
+	return ret;
+}
+
+static inline void memsec_directmap_give_back(enum memsec_directmap_kind kind,
+					      unsigned long pfn,
+					      unsigned long pages)
+{
+	VM_WARN_ON_ONCE(pages != 1);
+
+	set_direct_map_default_noflush(pfn_to_page(pfn));
+}
+
+#endif /* CONFIG_MEMSEC_DIRECTMAP */
 
 #endif /* _LINUX_MEMSEC_H */

@@ -73,6 +73,105 @@ struct memsec_teardown_ctx {
 };
 
 /**
+ * enum memsec_directmap_kind - why pages leave the kernel's direct map
+ * @MEMSEC_DIRECTMAP_SECRETMEM: memory of memfd_secret(2), unmapped
+ * @MEMSEC_DIRECTMAP_GUEST: private memory of a guest, which stays mapped but by
+ *	no entry larger than what the guest owns
+ * @MEMSEC_DIRECTMAP_XPFO: memory that is its user's alone, unmapped
+ * @MEMSEC_DIRECTMAP_NR: number of kinds
+ */
+enum memsec_directmap_kind {
+	MEMSEC_DIRECTMAP_SECRETMEM,
+	MEMSEC_DIRECTMAP_GUEST,
+	MEMSEC_DIRECTMAP_XPFO,
+	MEMSEC_DIRECTMAP_NR,
+};
+
+/*
+ * The answer to memsec_ops.directmap: MEMSEC_DIRECTMAP_EXACT, the number of
+ * pages beyond those asked for whose entries to split too, up to
+ * MEMSEC_DIRECTMAP_MAX_AHEAD, or MEMSEC_DIRECTMAP_LEAVE. Anything else is out
+ * of range and replaced by the default.
+ */
+/* Split what is needed and nothing else. The default, but for what is safe to leave. */
+#define MEMSEC_DIRECTMAP_EXACT		0ULL
+/* 1 GiB. Pages are rounded up to whole 2 MiB. */
+#define MEMSEC_DIRECTMAP_MAX_AHEAD	0x40000ULL
+/* The pages ahead are those below, not those above. */
+#define MEMSEC_DIRECTMAP_DOWN		0x100000000ULL
+/* Split nothing. Overruled where that would not be safe. */
+#define MEMSEC_DIRECTMAP_LEAVE		0x200000000ULL
+
+/**
+ * struct memsec_directmap_ctx - facts for memsec_ops.directmap
+ * @kind: why, enum memsec_directmap_kind
+ * @nid: NUMA node of the pages
+ * @pfn: the first page
+ * @pages: number of pages
+ * @entry_pages: pages that the largest entry covers that maps any of them
+ * @total: pages that the owner can have, 0 when that is not known
+ * @done: pages that the owner took so far, without these
+ * @sequence: how many requests in a row went on to the next 2 MiB in one
+ *	direction
+ * @cgroup_id: cgroup v2 id of the owner
+ * @map_4k: bytes of the direct map that are mapped by 4 KiB entries
+ * @map_2m: by 2 MiB entries
+ * @map_1g: by 1 GiB entries
+ * @direction: 1 when that direction is up, -1 when it is down, 0 when there is
+ *	none
+ *
+ * The question is asked only when a page is mapped by an entry larger than it.
+ */
+struct memsec_directmap_ctx {
+	__u32 kind;
+	__s32 nid;
+	__u64 pfn;
+	__u64 pages;
+	__u64 entry_pages;
+	__u64 total;
+	__u64 done;
+	__u64 sequence;
+	__u64 cgroup_id;
+	__u64 map_4k;
+	__u64 map_2m;
+	__u64 map_1g;
+	__s32 direction;
+};
+
+/*
+ * The answer to memsec_ops.directmap_collapse: ns until the next question about
+ * this range, up to MEMSEC_COLLAPSE_MAX_WAIT, or one of these. Anything else is
+ * out of range and replaced by the default, which is never. The kernel may ask
+ * earlier than told.
+ */
+#define MEMSEC_COLLAPSE_NOW		0ULL
+#define MEMSEC_COLLAPSE_MAX_WAIT	3600000000000ULL
+#define MEMSEC_COLLAPSE_NEVER		(~0ULL)
+
+/**
+ * struct memsec_directmap_collapse_ctx - facts for memsec_ops.directmap_collapse
+ * @kind: why the range was split, enum memsec_directmap_kind
+ * @nid: NUMA node of the range
+ * @pfn: its first page
+ * @pages: number of pages, all of which are mapped again
+ * @unused_ns: ns for which nobody needed the range split
+ * @cgroup_id: cgroup v2 id of who needed it last
+ * @unused_ranges: number of ranges that nobody needs split
+ *
+ * The question is asked soon after the last page of a range came back, and
+ * again after the time that the answer tells.
+ */
+struct memsec_directmap_collapse_ctx {
+	__u32 kind;
+	__s32 nid;
+	__u64 pfn;
+	__u64 pages;
+	__u64 unused_ns;
+	__u64 cgroup_id;
+	__u64 unused_ranges;
+};
+
+/**
  * struct memsec_ops - a policy
  * @name: name of the policy, letters, digits, '_' and '.'
  * @abi: MEMSEC_ABI
@@ -81,6 +180,8 @@ struct memsec_teardown_ctx {
  *	errno refuses the attachment
  * @exit: called once after the policy was asked for the last time; may sleep
  * @teardown: how many pages to tear down until the next question
+ * @directmap: what to split of the direct map
+ * @directmap_collapse: when to put an entry of the direct map back together
  *
  * Every callback is optional: a missing one means the built-in default. The
  * decisions are asked under RCU and cannot sleep.
@@ -92,6 +193,8 @@ struct memsec_ops {
 	__s32 (*init)(void);
 	void (*exit)(void);
 	__u64 (*teardown)(const struct memsec_teardown_ctx *ctx);
+	__u64 (*directmap)(const struct memsec_directmap_ctx *ctx);
+	__u64 (*directmap_collapse)(const struct memsec_directmap_collapse_ctx *ctx);
 };
 
 #endif /* _LINUX_MEMSEC_OPS_H */

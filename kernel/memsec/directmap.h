@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * memsec: what the policy side of the direct map, directmap.c, and the side of
+ * the page tables, directmap_map.c and directmap_collapse.c, have in common.
+ */
+#ifndef _MM_MEMSEC_DIRECTMAP_H
+#define _MM_MEMSEC_DIRECTMAP_H
+
+#include <linux/list.h>
+#include <linux/memsec.h>
+#include <linux/pgtable.h>
+#include <linux/timerqueue.h>
+#include <asm/sections.h>
+
+#define DIRECTMAP_2M_PAGES	(PMD_SIZE / PAGE_SIZE)
+#define DIRECTMAP_1G_PAGES	(PUD_SIZE / PAGE_SIZE)
+
+/**
+ * struct directmap_block - a range that one entry mapped, or could map
+ * @list: while it is not in the table of blocks, or in the hands of the worker
+ * @due: in the queue of unused blocks; expires when to ask about it
+ * @pfn: its first page
+ * @level: of the entry, PG_LEVEL_2M or PG_LEVEL_1G
+ * @table: the page table that took the place of the entry; NULL when memsec did
+ *	not split it
+ * @prot: of the entry for which the table is filled
+ * @held: pages that must not be mapped by such an entry; of 2 MiB only
+ * @unused_ns: since when there are none
+ * @kind: why the range was split last
+ * @cgroup_id: for whom
+ * @collapse: the policy wants it back in one piece
+ */
+struct directmap_block {
+	struct list_head list;
+	struct timerqueue_node due;
+	unsigned long pfn;
+	int level;
+	struct page *table;
+	pgprot_t prot;
+	unsigned int held;
+	u64 unused_ns;
+	enum memsec_directmap_kind kind;
+	u64 cgroup_id;
+	bool collapse;
+};
+
+/**
+ * struct directmap_op - an operation on a range
+ * @kind: why
+ * @cgroup_id: for whom
+ * @pfn: first page
+ * @end: the page after the last
+ * @ahead: first page to split ahead
+ * @ahead_end: the page after the last of those
+ * @split: entries that are too large have to be split
+ * @unmap: pages have to be unmapped
+ * @later: but by directmap_unmap(), when all of the range is held
+ * @spare: blocks that may be needed, with page tables
+ * @splits: entries split
+ * @splits_1g: how many of those were of 1 GiB
+ * @splits_ahead: how many of them were not needed for this range
+ * @lock_holds: how often cpa_lock was taken
+ * @tlb_flushes: of all CPUs
+ */
+struct directmap_op {
+	enum memsec_directmap_kind kind;
+	u64 cgroup_id;
+	unsigned long pfn;
+	unsigned long end;
+	unsigned long ahead;
+	unsigned long ahead_end;
+	bool split;
+	bool unmap;
+	bool later;
+	struct list_head spare;
+	unsigned int splits;
+	unsigned int splits_1g;
+	unsigned int splits_ahead;
+	unsigned int lock_holds;
+	unsigned int tlb_flushes;
+};
+
+/**
+ * struct directmap_pass - what a pass of the collapse did
+ * @dead: blocks to free when nobody can be walking their tables
+ * @collapsed: entries of 2 MiB put back
+ * @collapsed_1g: entries of 1 GiB put back
+ * @refused: blocks whose pages are not mapped alike
+ */
+struct directmap_pass {
+	struct list_head dead;
+	unsigned int collapsed;
+	unsigned int collapsed_1g;
+	unsigned int refused;
+};
+
+/* How long until a block is asked about again at most. */
+#define DIRECTMAP_ASK_AGAIN_NS	(30ULL * NSEC_PER_SEC)
+
+/* directmap.c */
+void directmap_collapse_pass(void);
+
+/* directmap_map.c */
+struct directmap_block *directmap_block_find(unsigned long pfn, int level);
+void directmap_block_forget(struct directmap_block *block);
+void directmap_block_free(struct directmap_block *block);
+unsigned long directmap_entry_pages(unsigned long pfn, unsigned long end);
+struct directmap_block *directmap_block_new(unsigned long pfn, int level,
+					    bool table, gfp_t gfp);
+int directmap_hold(struct directmap_op *op);
+void directmap_unmap(struct directmap_op *op, unsigned long chunk);
+void directmap_release(struct directmap_op *op);
+u64 directmap_held(enum memsec_directmap_kind kind);
+
+/* directmap_collapse.c */
+void directmap_block_used(struct directmap_block *block);
+void directmap_block_unused(struct directmap_block *block);
+u64 directmap_unused(void);
+void directmap_due(struct list_head *due, unsigned int max, u64 now);
+bool directmap_next_due(u64 *ns);
+void directmap_collapse(struct list_head *due, struct directmap_pass *pass);
+void directmap_free(struct list_head *dead);
+
+#ifdef CONFIG_MEMSEC_DIRECTMAP
+
+static inline unsigned long directmap_block_pages(int level)
+{
+	return page_level_size(level) / PAGE_SIZE;
+}
+
+/* Kernel text runs elsewhere, but its alias in the direct map stays as it is. */
+static inline bool directmap_is_kernel(unsigned long pfn, unsigned long pages)
+{
+	return pfn <= PHYS_PFN(__pa_symbol(_end)) &&
+	       pfn + pages > PHYS_PFN(__pa_symbol(_text));
+}
+
+static inline pteval_t directmap_global_bit(void)
+{
+	return __default_kernel_pte_mask & _PAGE_GLOBAL;
+}
+
+#endif /* CONFIG_MEMSEC_DIRECTMAP */
+
+#endif /* _MM_MEMSEC_DIRECTMAP_H */

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memsec KUnit: putting the direct map of this kernel back together.
+ */
+#include <kunit/static_stub.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/set_memory.h>
+#include <linux/time64.h>
+
+#include "directmap_fixture.h"
+
+static void unused_range_is_collapsed(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 3), 0);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, 2);
+	dm_pass_after(test, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
+
+	memsec_directmap_give_back(SECRETMEM, area->pfn + 2, 1);
+	dm_note_counters(test);
+	dm_pass_after(test, 0);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 1);
+	dm_expect_counted(test, "collapses", 1);
+	dm_expect_counted(test, "lock_holds", 1);
+	dm_expect_counted(test, "tlb_flushes", 1);
+	dm_expect_counted(test, "direct_map_2m", PMD_SIZE);
+	dm_expect_counted(test, "direct_map_4k", -(u64)PMD_SIZE);
+	KUNIT_EXPECT_EQ(test, directmap_unused(), 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_2M);
+	dm_expect_area(test, area, 0, 0);
+}
+
+static void pass_is_bounded(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 10, PG_LEVEL_2M);
+
+	KUNIT_ASSERT_EQ(test, fake_write(test, dm_mech, "max_collapses_per_pass",
+					 "1"), 0);
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 2 * DM_BLOCK), 0);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, 2 * DM_BLOCK);
+	dm_pass_after(test, 0);
+	dm_expect_counted(test, "collapses", 1);
+	dm_pass_after(test, 0);
+	dm_expect_counted(test, "collapses", 2);
+}
+
+static void wait_is_kept(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, 5 * NSEC_PER_SEC);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 1), 0);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, 1);
+	dm_pass_after(test, 0);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 1);
+	dm_pass_after(test, 5 * NSEC_PER_SEC - 1);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 1);
+	dm_script.wait = MEMSEC_COLLAPSE_NEVER;
+	dm_pass_after(test, 1);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 2);
+	/* Never is until the policy thinks otherwise. */
+	dm_pass_after(test, DIRECTMAP_ASK_AGAIN_NS - 1);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 2);
+	dm_script.wait = MEMSEC_COLLAPSE_MAX_WAIT + 1;
+	dm_pass_after(test, 1);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 3);
+	dm_expect_counted(test, "clamped", 1);
+	dm_expect_counted(test, "collapses", 0);
+}
+
+/* What a page of a range can be that keeps the range from being collapsed. */
+struct oddity {
+	const char *desc;
+	int (*make)(unsigned long addr);
+	int (*undo)(unsigned long addr);
+};
+
+static int make_ro(unsigned long addr)
+{
+	return set_memory_ro(addr, 1);
+}
+
+static int make_rw(unsigned long addr)
+{
+	return set_memory_rw(addr, 1);
+}
+
+static int make_uc(unsigned long addr)
+{
+	return set_memory_uc(addr, 1);
+}
+
+static int make_wb(unsigned long addr)
+{
+	return set_memory_wb(addr, 1);
+}
+
+static int make_absent(unsigned long addr)
+{
+	return set_direct_map_invalid_noflush(virt_to_page((void *)addr));
+}
+
+static int make_present(unsigned long addr)
+{
+	return set_direct_map_default_noflush(virt_to_page((void *)addr));
+}
+
+static const struct oddity oddities[] = {
+	{ "read-only", make_ro, make_rw },
+	{ "uncached", make_uc, make_wb },
+	{ "not present", make_absent, make_present },
+};
+
+KUNIT_ARRAY_PARAM_DESC(oddity, oddities, desc);
+
+static void odd_range_is_not_collapsed(struct kunit *test)
+{
+	const struct oddity *oddity = test->param_value;
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	static const unsigned long at[] = { 0, 100, DM_BLOCK - 1 };
+	unsigned long addr;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		addr = (unsigned long)pfn_to_kaddr(area->pfn + at[i]);
+		dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+		KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn + 50, 1), 0);
+		KUNIT_ASSERT_EQ(test, oddity->make(addr), 0);
+		memsec_directmap_give_back(SECRETMEM, area->pfn + 50, 1);
+		dm_pass_after(test, 0);
+		dm_expect_counted(test, "collapses", i);
+		dm_expect_counted(test, "collapses_refused", i + 1);
+		KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
+
+		KUNIT_ASSERT_EQ(test, oddity->undo(addr), 0);
+		dm_pass_after(test, DIRECTMAP_ASK_AGAIN_NS);
+		dm_expect_counted(test, "collapses", i + 1);
+		KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_2M);
+		dm_expect_area(test, area, 0, 0);
+	}
+}
+
+/* Whoever split it may count on small entries. */
+static void what_others_split_stays_split(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+
+	KUNIT_ASSERT_EQ(test, set_memory_4k((unsigned long)
+					    pfn_to_kaddr(area->pfn), 1), 0);
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 1), 0);
+	dm_expect_counted(test, "asked", 0);
+	dm_expect_counted(test, "splits", 0);
+	dm_expect_area(test, area, area->pfn, 1);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, 1);
+	dm_expect_counted(test, "unused_ranges", 0);
+	dm_pass_after(test, DIRECTMAP_ASK_AGAIN_NS);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
+}
+
+/* A page is taken after the policy said now and before it is done. */
+static void range_in_use_again_is_not_collapsed(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	struct directmap_pass pass = {
+		.dead = LIST_HEAD_INIT(pass.dead),
+	};
+	struct fake_clock *clock = test->priv;
+	struct directmap_block *block;
+	LIST_HEAD(due);
+
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn, 1), 0);
+	memsec_directmap_give_back(GUEST, area->pfn, 1);
+	directmap_due(&due, 1, clock->now);
+	KUNIT_ASSERT_FALSE(test, list_empty(&due));
+	block = list_first_entry(&due, struct directmap_block, list);
+	block->collapse = true;
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn + 1, 1), 0);
+	directmap_collapse(&due, &pass);
+	KUNIT_EXPECT_EQ(test, pass.collapsed, 0);
+	KUNIT_EXPECT_EQ(test, pass.refused, 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
+	memsec_directmap_give_back(GUEST, area->pfn + 1, 1);
+	dm_expect_counted(test, "unused_ranges", 1);
+}
+
+/**
+ * struct rival - a thread that works on its own pages of a range of many
+ * @task: the thread
+ * @pfn: its first page
+ * @pages: how many it has
+ * @walks: it has none, and walks the tables
+ * @rounds: what it did
+ * @bad: what it found wrong
+ */
+struct rival {
+	struct task_struct *task;
+	unsigned long pfn;
+	unsigned long pages;
+	bool walks;
+	unsigned long rounds;
+	unsigned long bad;
+};
+
+static void rival_take(struct rival *rival)
+{
+	unsigned long pfn = rival->pfn + rival->rounds % rival->pages;
+
+	if (memsec_directmap_take(&dm_owner, SECRETMEM, pfn, 1)) {
+		rival->bad++;
+		return;
+	}
+	rival->bad += !dm_page_faults(pfn);
+	memsec_directmap_give_back(SECRETMEM, pfn, 1);
+	rival->bad += dm_page_faults(pfn) || !dm_page_is_intact(pfn);
+}
+
+static int rival_fn(void *data)
+{
+	struct rival *rival = data;
+	unsigned long pfn;
+
+	while (!kthread_should_stop()) {
+		pfn = rival->pfn + rival->rounds % rival->pages;
+		if (rival->walks)
+			rival->bad += !kernel_page_present(pfn_to_page(pfn));
+		else
+			rival_take(rival);
+		rival->rounds++;
+		/* Let the range be unused at times, and grace periods end. */
+		if (rival->rounds % 8)
+			cond_resched_tasks_rcu_qs();
+		else
+			usleep_range(500, 1000);
+	}
+
+	return 0;
+}
+
+static void rivals_and_the_worker(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	struct rival rivals[4];
+	int tries = 3000;
+	int i;
+
+	/* With the real clock the real worker collapses. */
+	kunit_deactivate_static_stub(test, memsec_clock_ns);
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	for (i = 0; i < ARRAY_SIZE(rivals); i++) {
+		rivals[i] = (struct rival) {
+			.pfn = area->pfn + 100 * i,
+			.pages = 100,
+			.walks = i == 3,
+		};
+		rivals[i].task = kthread_run(rival_fn, rivals + i,
+					     "memsec_rival/%d", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(rivals[i].task));
+	}
+	while (dm_counted(test, "collapses") < 5 && tries--)
+		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
+	for (i = 0; i < ARRAY_SIZE(rivals); i++) {
+		kthread_stop(rivals[i].task);
+		KUNIT_EXPECT_GT(test, rivals[i].rounds, 0);
+		KUNIT_EXPECT_EQ(test, rivals[i].bad, 0);
+	}
+	KUNIT_EXPECT_GE(test, dm_counted(test, "collapses"), 5);
+
+	for (tries = 3000; directmap_unused() && tries; tries--)
+		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_2M);
+	dm_expect_counted(test, "direct_map_4k", 0);
+	dm_expect_area(test, area, 0, 0);
+}
+
+static struct kunit_case directmap_collapse_test_cases[] = {
+	KUNIT_CASE(unused_range_is_collapsed),
+	KUNIT_CASE(pass_is_bounded),
+	KUNIT_CASE(wait_is_kept),
+	KUNIT_CASE_PARAM(odd_range_is_not_collapsed, oddity_gen_params),
+	KUNIT_CASE(what_others_split_stays_split),
+	KUNIT_CASE(range_in_use_again_is_not_collapsed),
+	KUNIT_CASE(rivals_and_the_worker),
+	{}
+};
+
+static struct kunit_suite directmap_collapse_test_suite = {
+	.name = "memsec_directmap_collapse",
+	.init = dm_test_init,
+	.exit = dm_test_exit,
+	.test_cases = directmap_collapse_test_cases,
+};
+
+kunit_test_suite(directmap_collapse_test_suite);
