@@ -88,6 +88,10 @@ const struct memsec_params memsec_params_default = {
 		.batch = MEMSEC_TEARDOWN_DEFAULT_BATCH,
 		.max_hold_ns = MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS,
 	},
+	.directmap = {
+		.ahead = MEMSEC_DIRECTMAP_DEFAULT_AHEAD,
+		.collapse_after_ns = MEMSEC_DIRECTMAP_DEFAULT_COLLAPSE_NS,
+	},
 };
 
 /*

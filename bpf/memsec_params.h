@@ -21,14 +21,22 @@
 /* What the schema and, without memsecd, a policy start from. */
 #define MEMSEC_TEARDOWN_DEFAULT_BATCH		4096
 #define MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS	4000000
+#define MEMSEC_DIRECTMAP_DEFAULT_AHEAD		0
+#define MEMSEC_DIRECTMAP_DEFAULT_COLLAPSE_NS	MEMSEC_NEVER
 
 struct memsec_teardown_params {
 	__u64 batch;		/* pages between two lock breaks */
 	__u64 max_hold_ns;	/* longest time under the lock */
 };
 
+struct memsec_directmap_params {
+	__u64 ahead;			/* bytes beyond what is needed whose mappings are split too */
+	__u64 collapse_after_ns;	/* time unused after which mappings are put back, or MEMSEC_NEVER */
+};
+
 struct memsec_params {
 	struct memsec_teardown_params teardown;
+	struct memsec_directmap_params directmap;
 };
 
 #endif /* MEMSEC_PARAMS_H */

@@ -14,6 +14,7 @@ static const struct {
         const char *interface;
 } mechanisms[] = {
         { "teardown", BUS_PATH "/mechanism/teardown", "org.memsec1.Teardown" },
+        { "directmap", BUS_PATH "/mechanism/directmap", "org.memsec1.Directmap" },
 };
 
 struct MechanismObject {

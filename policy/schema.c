@@ -7,6 +7,9 @@
 #define USEC UINT64_C(1000)
 #define MSEC (1000 * USEC)
 #define SEC (1000 * MSEC)
+#define HOUR (3600 * SEC)
+
+#define GIB (UINT64_C(1) << 30)
 
 const KeySpec key_specs[] = {
         {
@@ -29,6 +32,27 @@ const KeySpec key_specs[] = {
                 .offset = offsetof(struct memsec_params, teardown.max_hold_ns),
                 .bus_name = "MaxHoldUSec",
                 .help = "Longest time for which the lock is held, however large the batch is",
+        },
+        {
+                .path = "directmap.ahead",
+                .type = KEY_SIZE,
+                .min = 0,
+                .max = 1 * GIB,
+                .def = MEMSEC_DIRECTMAP_DEFAULT_AHEAD,
+                .offset = offsetof(struct memsec_params, directmap.ahead),
+                .bus_name = "Ahead",
+                .help = "How much more of the kernel's direct map is split when some of it has to be",
+        },
+        {
+                .path = "directmap.collapse.after",
+                .type = KEY_DURATION,
+                .min = 0,
+                .max = 1 * HOUR,
+                .never = true,
+                .def = MEMSEC_DIRECTMAP_DEFAULT_COLLAPSE_NS,
+                .offset = offsetof(struct memsec_params, directmap.collapse_after_ns),
+                .bus_name = "CollapseAfterUSec",
+                .help = "How long memory is back before the direct map of it is put together again",
         },
 };
 

@@ -33,7 +33,8 @@ check-bus: $(B)/packages/test $(BUS_PROGRAMS) $(B)/tests/bench/bus-load daemon b
 ## check-kunit: KUnit, natively in UML and in the VM's kernel
 check-kunit: kernel kernel-kunit $(B)/packages/vm
 	$(Q)tests/tap-run kunit/uml timeout 300 tests/kunit-uml '*memsec*'; result=$$?; \
-	tests/tap-run kunit/$(CONFIG) $(VM_RUN) --kunit '*memsec*' --timeout 300 && exit $$result
+	tests/tap-run kunit/$(CONFIG) $(VM_RUN) --kunit '*memsec*' --timeout 300 || result=1; \
+	tests/tap-run kunit-1g/$(CONFIG) $(VM_RUN) --kunit 'memsec_directmap.giga*' --mem 6G --timeout 300 && exit $$result
 
 ## check-vm: memsecd under systemd over the kernel, all in the VM
 check-vm: kernel image

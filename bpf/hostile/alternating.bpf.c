@@ -13,9 +13,23 @@ __u64 BPF_PROG(alternating_teardown, const struct memsec_teardown_ctx *t)
 	return __sync_fetch_and_add(&turn, 1) & 1 ? INVALID : 64;
 }
 
+SEC("struct_ops/directmap")
+__u64 BPF_PROG(alternating_directmap, const struct memsec_directmap_ctx *d)
+{
+	return __sync_fetch_and_add(&turn, 1) & 1 ? MEMSEC_DIRECTMAP_DOWN : 512;
+}
+
+SEC("struct_ops/directmap_collapse")
+__u64 BPF_PROG(alternating_directmap_collapse, const struct memsec_directmap_collapse_ctx *d)
+{
+	return __sync_fetch_and_add(&turn, 1) & 1 ? MEMSEC_COLLAPSE_MAX_WAIT + 1 : MEMSEC_COLLAPSE_NOW;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops alternating = {
 	.name = "alternating",
 	.abi = MEMSEC_ABI,
 	.teardown = (void *)alternating_teardown,
+	.directmap = (void *)alternating_directmap,
+	.directmap_collapse = (void *)alternating_directmap_collapse,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* greedy: the largest batch and never a reschedule: valid, and as unfair as can be. */
+/* greedy: the most of everything, at once, and never a reschedule: valid, and as unfair as can be. */
 #include "memsec.bpf.h"
 
 SEC("struct_ops/teardown")
@@ -8,9 +8,23 @@ __u64 BPF_PROG(greedy_teardown, const struct memsec_teardown_ctx *t)
 	return MEMSEC_TEARDOWN_MAX_BATCH | MEMSEC_TEARDOWN_NO_RESCHED;
 }
 
+SEC("struct_ops/directmap")
+__u64 BPF_PROG(greedy_directmap, const struct memsec_directmap_ctx *d)
+{
+	return MEMSEC_DIRECTMAP_MAX_AHEAD;
+}
+
+SEC("struct_ops/directmap_collapse")
+__u64 BPF_PROG(greedy_directmap_collapse, const struct memsec_directmap_collapse_ctx *d)
+{
+	return MEMSEC_COLLAPSE_NOW;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops greedy = {
 	.name = "greedy",
 	.abi = MEMSEC_ABI,
 	.teardown = (void *)greedy_teardown,
+	.directmap = (void *)greedy_directmap,
+	.directmap_collapse = (void *)greedy_directmap_collapse,
 };

@@ -8,9 +8,23 @@ __u64 BPF_PROG(max_teardown, const struct memsec_teardown_ctx *t)
 	return ~0ULL;
 }
 
+SEC("struct_ops/directmap")
+__u64 BPF_PROG(max_directmap, const struct memsec_directmap_ctx *d)
+{
+	return ~0ULL;
+}
+
+SEC("struct_ops/directmap_collapse")
+__u64 BPF_PROG(max_directmap_collapse, const struct memsec_directmap_collapse_ctx *d)
+{
+	return ~0ULL - 1;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops max = {
 	.name = "max",
 	.abi = MEMSEC_ABI,
 	.teardown = (void *)max_teardown,
+	.directmap = (void *)max_directmap,
+	.directmap_collapse = (void *)max_directmap_collapse,
 };

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* one: one page a question: valid, and the most questions there can be. */
+/* one: one page, or ns, a question: valid, and the most questions there can be. */
 #include "memsec.bpf.h"
 
 SEC("struct_ops/teardown")
 __u64 BPF_PROG(one_teardown, const struct memsec_teardown_ctx *t)
+{
+	return 1;
+}
+
+SEC("struct_ops/directmap")
+__u64 BPF_PROG(one_directmap, const struct memsec_directmap_ctx *d)
+{
+	return 1;
+}
+
+SEC("struct_ops/directmap_collapse")
+__u64 BPF_PROG(one_directmap_collapse, const struct memsec_directmap_collapse_ctx *d)
 {
 	return 1;
 }
@@ -13,4 +25,6 @@ struct memsec_ops one = {
 	.name = "one",
 	.abi = MEMSEC_ABI,
 	.teardown = (void *)one_teardown,
+	.directmap = (void *)one_directmap,
+	.directmap_collapse = (void *)one_directmap_collapse,
 };

@@ -2,12 +2,29 @@
 /* random: any number, of any magnitude, in and out of range. */
 #include "memsec.bpf.h"
 
-SEC("struct_ops/teardown")
-__u64 BPF_PROG(random_teardown, const struct memsec_teardown_ctx *t)
+static __always_inline __u64 any_number(void)
 {
 	__u64 bits = (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
 
 	return bits >> (bpf_get_prandom_u32() % 64);
+}
+
+SEC("struct_ops/teardown")
+__u64 BPF_PROG(random_teardown, const struct memsec_teardown_ctx *t)
+{
+	return any_number();
+}
+
+SEC("struct_ops/directmap")
+__u64 BPF_PROG(random_directmap, const struct memsec_directmap_ctx *d)
+{
+	return any_number();
+}
+
+SEC("struct_ops/directmap_collapse")
+__u64 BPF_PROG(random_directmap_collapse, const struct memsec_directmap_collapse_ctx *d)
+{
+	return any_number();
 }
 
 SEC(".struct_ops.link")
@@ -15,4 +32,6 @@ struct memsec_ops random = {
 	.name = "random",
 	.abi = MEMSEC_ABI,
 	.teardown = (void *)random_teardown,
+	.directmap = (void *)random_directmap,
+	.directmap_collapse = (void *)random_directmap_collapse,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* zero: no pages at all, every answer out of range. */
+/* zero: no pages at all, and the direct map left as it is: out of range or unsafe. */
 #include "memsec.bpf.h"
 
 SEC("struct_ops/teardown")
@@ -8,9 +8,23 @@ __u64 BPF_PROG(zero_teardown, const struct memsec_teardown_ctx *t)
 	return 0;
 }
 
+SEC("struct_ops/directmap")
+__u64 BPF_PROG(zero_directmap, const struct memsec_directmap_ctx *d)
+{
+	return MEMSEC_DIRECTMAP_LEAVE;
+}
+
+SEC("struct_ops/directmap_collapse")
+__u64 BPF_PROG(zero_directmap_collapse, const struct memsec_directmap_collapse_ctx *d)
+{
+	return MEMSEC_COLLAPSE_NOW;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops zero = {
 	.name = "zero",
 	.abi = MEMSEC_ABI,
 	.teardown = (void *)zero_teardown,
+	.directmap = (void *)zero_directmap,
+	.directmap_collapse = (void *)zero_directmap_collapse,
 };

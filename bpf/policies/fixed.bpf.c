@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fixed: the batch of the policy files, whoever asks and whatever the load.
+ * fixed: the numbers of the policy files, whoever asks and whatever the load.
  *
- * It is cut so that it should not hold the lock longer than max_hold says,
- * judged by what a page took so far.
+ * A batch of teardown is cut so that it should not hold the lock longer than
+ * max_hold says, judged by what a page took so far.
  */
 #include "memsec.bpf.h"
 
 /* Pages to learn the price from: at most 0.4 ms where a page takes 25 us. */
 #define FIRST_BATCH	16
+
+#define PAGE_SIZE	4096
 
 SEC("struct_ops/teardown")
 __u64 BPF_PROG(fixed_teardown, const struct memsec_teardown_ctx *t)
@@ -22,9 +24,41 @@ __u64 BPF_PROG(fixed_teardown, const struct memsec_teardown_ctx *t)
 	return batch ? batch : 1;
 }
 
+/* In the direction in which the owner goes, and not further than it can go. */
+SEC("struct_ops/directmap")
+__u64 BPF_PROG(fixed_directmap, const struct memsec_directmap_ctx *d)
+{
+	__u64 ahead = memsec_params_of(d->cgroup_id)->directmap.ahead / PAGE_SIZE;
+	__u64 taken = d->done + d->pages;
+
+	if (d->total) {
+		__u64 left = d->total > taken ? d->total - taken : 0;
+
+		if (ahead > left)
+			ahead = left;
+	}
+	if (ahead > MEMSEC_DIRECTMAP_MAX_AHEAD)
+		ahead = MEMSEC_DIRECTMAP_MAX_AHEAD;
+	if (!ahead)
+		return MEMSEC_DIRECTMAP_EXACT;
+	return d->direction < 0 ? ahead | MEMSEC_DIRECTMAP_DOWN : ahead;
+}
+
+SEC("struct_ops/directmap_collapse")
+__u64 BPF_PROG(fixed_directmap_collapse, const struct memsec_directmap_collapse_ctx *d)
+{
+	__u64 after = memsec_params_of(d->cgroup_id)->directmap.collapse_after_ns;
+
+	if (after == MEMSEC_NEVER)
+		return MEMSEC_COLLAPSE_NEVER;
+	return d->unused_ns < after ? after - d->unused_ns : MEMSEC_COLLAPSE_NOW;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops fixed = {
 	.name = "fixed",
 	.abi = MEMSEC_ABI,
 	.teardown = (void *)fixed_teardown,
+	.directmap = (void *)fixed_directmap,
+	.directmap_collapse = (void *)fixed_directmap_collapse,
 };

@@ -106,6 +106,8 @@ static int memsec_bpf_emit_programs(struct bpf_map *map, char *buf)
 		offsetof(struct memsec_ops, init),
 		offsetof(struct memsec_ops, exit),
 		offsetof(struct memsec_ops, teardown),
+		offsetof(struct memsec_ops, directmap),
+		offsetof(struct memsec_ops, directmap_collapse),
 	};
 	struct memsec_bpf_value *value __free(kfree) = NULL;
 	unsigned long id;

@@ -21,6 +21,8 @@ typedef struct Fake {
         char *policy;
         uint64_t batch;
         uint64_t max_hold_usec;
+        uint64_t ahead;
+        uint64_t collapse_after_usec;
         uint64_t unit_batch;            /* of whatever unit */
         char *unit;                     /* whose batch was set last, or NULL */
 } Fake;
@@ -50,7 +52,7 @@ static int set_policy(sd_bus *bus _unused_, const char *path _unused_, const cha
         return free_and_strdup(&fake->policy, policy);
 }
 
-static int get_text(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+static int get_text(sd_bus *bus _unused_, const char *path, const char *interface _unused_,
                     const char *property, sd_bus_message *reply, void *userdata,
                     sd_bus_error *error _unused_) {
         Fake *fake = userdata;
@@ -60,7 +62,7 @@ static int get_text(sd_bus *bus _unused_, const char *path _unused_, const char 
         if (streq(property, "Version"))
                 return sd_bus_message_append(reply, "s", "47.11");
         if (streq(property, "Name"))
-                return sd_bus_message_append(reply, "s", "teardown");
+                return sd_bus_message_append(reply, "s", strrchr(path, '/') + 1);
 
         return sd_bus_message_append(reply, "s", streq(fake->state, "fused") ? "the fuse blew" : "");
 }
@@ -78,7 +80,7 @@ static int get_files(sd_bus *bus _unused_, const char *path _unused_, const char
                                      "/etc/memsec/policy.yaml");
 }
 
-static int get_numbers(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+static int get_numbers(sd_bus *bus _unused_, const char *path, const char *interface _unused_,
                        const char *property, sd_bus_message *reply, void *userdata,
                        sd_bus_error *error _unused_) {
         Fake *fake = userdata;
@@ -86,7 +88,7 @@ static int get_numbers(sd_bus *bus _unused_, const char *path _unused_, const ch
         if (streq(property, "Limits"))
                 return sd_bus_message_append(reply, "a{st}", 1, "max_hold_us", UINT64_C(4000));
 
-        if (streq(fake->state, "busy")) {
+        if (streq(fake->state, "busy") && endswith(path, "/teardown")) {
                 fake->looks++;
                 return sd_bus_message_append(reply, "a{st}", 4, "asked", fake->looks * 1000,
                                              "pages", UINT64_MAX, "longest_hold_ns", fake->looks * 5,
@@ -122,8 +124,10 @@ static int set_key(sd_bus *bus _unused_, const char *path _unused_, const char *
 }
 
 static int append_unit(Fake *fake, sd_bus_message *reply) {
-        return sd_bus_message_append(reply, "a{st}", 2, "teardown.batch", fake->unit_batch,
-                                     "teardown.max_hold", fake->max_hold_usec);
+        return sd_bus_message_append(reply, "a{st}", 4, "teardown.batch", fake->unit_batch,
+                                     "teardown.max_hold", fake->max_hold_usec,
+                                     "directmap.ahead", fake->ahead,
+                                     "directmap.collapse.after", fake->collapse_after_usec);
 }
 
 static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -253,8 +257,25 @@ static const sd_bus_vtable teardown_vtable[] = {
         SD_BUS_VTABLE_END
 };
 
+static const sd_bus_vtable directmap_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        WRITABLE("Ahead", "t", get_key, set_key, offsetof(Fake, ahead)),
+        WRITABLE("CollapseAfterUSec", "t", get_key, set_key, offsetof(Fake, collapse_after_usec)),
+        SD_BUS_VTABLE_END
+};
+
+static int add_mechanism(sd_bus *bus, const char *path, const char *interface, const sd_bus_vtable *vtable,
+                         Fake *fake) {
+        int r;
+
+        r = sd_bus_add_object_vtable(bus, NULL, path, "org.memsec1.Mechanism", mechanism_vtable, fake);
+        if (r < 0)
+                return r;
+
+        return sd_bus_add_object_vtable(bus, NULL, path, interface, vtable, fake);
+}
+
 static int serve(Fake *fake) {
-        static const char *const teardown = "/org/memsec1/mechanism/teardown";
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         int r;
 
@@ -266,11 +287,13 @@ static int serve(Fake *fake) {
         if (r < 0)
                 return r;
 
-        r = sd_bus_add_object_vtable(bus, NULL, teardown, "org.memsec1.Mechanism", mechanism_vtable, fake);
+        r = add_mechanism(bus, "/org/memsec1/mechanism/teardown", "org.memsec1.Teardown", teardown_vtable,
+                          fake);
         if (r < 0)
                 return r;
 
-        r = sd_bus_add_object_vtable(bus, NULL, teardown, "org.memsec1.Teardown", teardown_vtable, fake);
+        r = add_mechanism(bus, "/org/memsec1/mechanism/directmap", "org.memsec1.Directmap", directmap_vtable,
+                          fake);
         if (r < 0)
                 return r;
 
@@ -293,7 +316,7 @@ static int serve(Fake *fake) {
 
 int main(int argc, char **argv) {
         Fake fake = { .state = argc > 1 ? argv[1] : "attached", .batch = 4096, .max_hold_usec = 500,
-                      .unit_batch = 8 };
+                      .unit_batch = 8, .collapse_after_usec = UINT64_MAX };
         int r;
 
         fake.policy = strdup("fixed");

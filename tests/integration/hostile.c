@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The enclave tests, once with no policy and once under each policy, good or hostile: whatever it answers
- * they pass, and every EPC page is free again.
+ * The tests of enclaves and of secret memory, once with no policy and once under each policy, good or
+ * hostile: whatever it answers they pass, and every EPC page is free again.
  */
 
 #include <errno.h>
@@ -50,9 +50,9 @@ static void find_tests(glob_t *ret) {
                 tap_bail_out("no /proc");
 
         path[n] = '\0';
-        (void) snprintf(pattern, sizeof(pattern), "%s/enclave*", dirname(path));
-        if (glob(pattern, 0, NULL, ret) != 0)
-                tap_bail_out("no enclave tests beside this one");
+        (void) snprintf(pattern, sizeof(pattern), "%s/{enclave,secretmem}*", dirname(path));
+        if (glob(pattern, GLOB_BRACE, NULL, ret) != 0)
+                tap_bail_out("no tests beside this one");
 }
 
 /* Runs TEST with its output in the file OUTPUT. Returns whether it passed. */

@@ -67,10 +67,10 @@ typedef struct Bad {
 #define BATCH "teardown.batch: expected a number of pages from 1 to 1048576, found "
 #define MAX_HOLD "teardown.max_hold: expected a duration from 50us to 60s, in ns, us, ms or s, found "
 #define POLICY "policy: expected " POLICY_NAME_EXPECTED ", found "
-#define TOP_KEY "expected version, policy, units or teardown, found the unknown key "
+#define TOP_KEY "expected version, policy, units, teardown or directmap, found the unknown key "
 #define TEARDOWN_KEY "teardown: expected batch or max_hold, found the unknown key "
 #define UNIT "expected " UNIT_PATTERN_EXPECTED ", found "
-#define UNIT_KEY "a.service: expected teardown, found the unknown key "
+#define UNIT_KEY "a.service: expected teardown or directmap, found the unknown key "
 #define BOOLEAN ", which YAML reads as a boolean"
 #define NOTHING ", which YAML reads as nothing"
 #define OCTAL ", which looks octal; write it without the leading zero"
@@ -299,7 +299,7 @@ static const Bad bad[] = {
         { "unit twice", "version: 1\nunits:\n  a.service: {}\n  'a.service': {teardown: {batch: 0}}\n", 0,
           "4:3: units.a.service: expected one, found another; the first is on line 3" },
         { "unit without a value", "version: 1\nunits:\n  a.service:\n", 0,
-          "3:13: a.service: expected a mapping with teardown, found nothing" },
+          "3:13: a.service: expected a mapping with teardown or directmap, found nothing" },
         { "policy of a unit", "version: 1\nunits:\n  a.service:\n    policy: fixed\n", 0,
           "4:5: " UNIT_KEY "'policy'" },
         { "units of a unit", "version: 1\nunits: {a.service: {units: {b.service: {}}}}\n", 0,

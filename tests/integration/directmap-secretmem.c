@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * directmap: what a policy decides about the memory of memfd_secret(2), and that the kernel's mapping is
+ * whole again when the policy says so.
+ */
+
+#include "loader.h"
+#include "secretmem.h"
+#include "sysfs.h"
+#include "tap.h"
+
+#define PAGES 3000
+#define MIB (UINT64_C(1) << 20)
+#define ENTRY_PAGES 512
+
+typedef struct Counts {
+        uint64_t requests, asked, splits, splits_1g, splits_ahead, collapses, lock_holds, tlb_flushes;
+} Counts;
+
+static uint64_t counter(const char *name) {
+        char path[64];
+        uint64_t value;
+
+        (void) snprintf(path, sizeof(path), "directmap/%s", name);
+        if (sysfs_read(path, &value) < 0)
+                tap_bail_out("no counters");
+
+        return value;
+}
+
+static Counts counts_since(const Counts *before) {
+        return (Counts) {
+                .requests = counter("requests") - before->requests,
+                .asked = counter("asked") - before->asked,
+                .splits = counter("splits") - before->splits,
+                .splits_1g = counter("splits_1g") - before->splits_1g,
+                .splits_ahead = counter("splits_ahead") - before->splits_ahead,
+                .collapses = counter("collapses") - before->collapses,
+                .lock_holds = counter("lock_holds") - before->lock_holds,
+                .tlb_flushes = counter("tlb_flushes") - before->tlb_flushes,
+        };
+}
+
+static void set_params(Policy *p, uint64_t ahead, uint64_t collapse_after_ns) {
+        const struct memsec_params params = {
+                .teardown = { .batch = 4096, .max_hold_ns = 4000000 },
+                .directmap = { .ahead = ahead, .collapse_after_ns = collapse_after_ns },
+        };
+
+        if (policy_set_params(p, MEMSEC_EVERYONE, &params) < 0)
+                tap_bail_out("cannot set parameters");
+}
+
+/* Takes pages and returns what that did, then gives them back. */
+static Counts use_secret_memory(void) {
+        _secretmem_cleanup_ Secret s = {};
+        Counts before, during;
+
+        if (secretmem_map(PAGES, &s) < 0)
+                tap_bail_out("no memfd_secret");
+
+        before = counts_since(&(Counts) {});
+        secretmem_fill(&s);
+        during = counts_since(&before);
+        tap_ok(secretmem_is_intact(&s), "its pages hold what was written");
+        tap_is(during.requests, PAGES, "each was taken once");
+        tap_note("%" PRIu64 " splits, %" PRIu64 " of them ahead, for %" PRIu64 " requests: %" PRIu64
+                 " lock holds, %" PRIu64 " TLB flushes, %" PRIu64 " questions", during.splits,
+                 during.splits_ahead, during.requests, during.lock_holds, during.tlb_flushes, during.asked);
+        return during;
+}
+
+static void put_everything_back(Policy *p) {
+        set_params(p, 0, 0);
+        tap_is_errno(sysfs_wait("directmap/unused_ranges", 0), 0, "the mapping is put back together");
+}
+
+static void test_no_policy(void) {
+        uint64_t collapses = counter("collapses");
+        Counts c;
+
+        tap_note("no policy");
+        c = use_secret_memory();
+        tap_is(c.asked, 0, "nobody is asked");
+        tap_is(c.splits_ahead, 0, "nothing is split ahead");
+        tap_is(c.tlb_flushes, PAGES, "a page costs a flush, whether something is split for it or not");
+        tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
+        tap_is(counter("collapses"), collapses, "and the mapping stays as it is");
+        tap_ok(counter("unused_ranges") > 0, "though nobody needs it so");
+}
+
+static void test_put_back(Policy *p) {
+        uint64_t before_4k, before_2m;
+        Counts before, after, c;
+
+        tap_note("fixed, put back at once");
+        put_everything_back(p);
+        before_4k = counter("direct_map_4k");
+        before_2m = counter("direct_map_2m");
+        before = counts_since(&(Counts) {});
+        c = use_secret_memory();
+        tap_ok(c.asked > 0, "the policy is asked");
+        tap_is(c.asked, c.splits - c.splits_1g, "once for each entry of 2 MiB that is split");
+        tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
+        tap_is_errno(sysfs_wait("directmap/unused_ranges", 0), 0, "the mapping is put back together");
+        after = counts_since(&before);
+        /* Counted a moment after. */
+        tap_is_errno(sysfs_wait("directmap/collapses", before.collapses + after.splits - after.splits_1g), 0,
+                     "every entry that was split");
+        tap_is(counter("direct_map_4k"), before_4k, "small entries map as much as before");
+        tap_is(counter("direct_map_2m"), before_2m, "large entries map as much as before");
+}
+
+static void test_ahead(Policy *p) {
+        Counts exact, ahead;
+
+        tap_note("fixed, split ahead");
+        put_everything_back(p);
+        set_params(p, 0, MEMSEC_NEVER);
+        exact = use_secret_memory();
+        put_everything_back(p);
+        set_params(p, 64 * MIB, MEMSEC_NEVER);
+        ahead = use_secret_memory();
+        tap_ok(ahead.splits_ahead > 0, "entries are split ahead");
+        tap_ok(ahead.splits - ahead.splits_ahead < exact.splits,
+               "so that fewer pages have to wait for a split");
+        tap_ok(ahead.splits <= exact.splits + PAGES / ENTRY_PAGES + 2,
+               "and goes no further than the file can");
+        tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
+        put_everything_back(p);
+}
+
+int main(void) {
+        _policy_cleanup_ Policy *p = NULL;
+        uint64_t clamped = counter("clamped");
+
+        if (secretmem_allow() < 0 || policy_alone() < 0)
+                tap_bail_out("cannot begin");
+
+        test_no_policy();
+        if (policy_run("fixed", &p) < 0)
+                tap_bail_out("cannot attach");
+        test_put_back(p);
+        test_ahead(p);
+        tap_is(counter("clamped"), clamped, "no answer was out of range");
+        return tap_done();
+}
