@@ -23,13 +23,15 @@ static void print_metadata(const char *name, const char *type, const char *unit,
         printf("# HELP %s %s\n", name, help);
 }
 
-/* A metric that is one number. VALUE is in nanoseconds when UNIT is seconds. */
+/* A metric that is one number. VALUE is in nanoseconds when UNIT is seconds, or VALUE_NEVER. */
 static void print_metric(const char *name, const char *type, const char *unit, const char *help,
                          uint64_t value) {
         print_metadata(name, type, unit, help);
 
         printf("%s%s ", name, streq(type, "counter") ? "_total" : "");
-        if (unit && streq(unit, UNIT_SECONDS))
+        if (unit && streq(unit, UNIT_SECONDS) && value == VALUE_NEVER)
+                puts("+Inf");
+        else if (unit && streq(unit, UNIT_SECONDS))
                 printf("%" PRIu64 ".%09" PRIu64 "\n", value / NSEC_PER_SEC, value % NSEC_PER_SEC);
         else
                 printf("%" PRIu64 "\n", value);
@@ -48,10 +50,20 @@ static void print_number(const char *mechanism, const char *part, const NamedNum
         print_metric(name, type, suffix ? UNIT_SECONDS : NULL, help, n->value * (us ? NSEC_PER_USEC : 1));
 }
 
+/* What can become less: amounts of now, and maxima, which can be set back. */
+static bool is_gauge(const char *name) {
+        static const char *const amounts[] = { "guest_pages", "secretmem_pages", "unused_ranges", "xpfo_pages" };
+
+        for (size_t i = 0; i < ELEMENTSOF(amounts); i++)
+                if (streq(name, amounts[i]))
+                        return true;
+
+        return startswith(name, "longest_") || startswith(name, "direct_map_");
+}
+
 static void print_mechanism(const Mechanism *m) {
         for (const NamedNumber *n = m->counters.items; n < m->counters.items + m->counters.n_items; n++)
-                /* A maximum can be set back. */
-                print_number(m->name, "", n, startswith(n->name, "longest_") ? "gauge" : "counter");
+                print_number(m->name, "", n, is_gauge(n->name) ? "gauge" : "counter");
 
         for (const NamedNumber *n = m->limits.items; n < m->limits.items + m->limits.n_items; n++)
                 print_number(m->name, "limit_", n, "gauge");

@@ -95,7 +95,8 @@ static int get_numbers(sd_bus *bus _unused_, const char *path, const char *inter
                                              "reset", UINT64_MAX - fake->looks);
         }
 
-        return sd_bus_message_append(reply, "a{st}", 2, "asked", UINT64_C(11), "pages", UINT64_MAX);
+        return sd_bus_message_append(reply, "a{st}", 2, "asked", UINT64_C(11),
+                                     endswith(path, "/directmap") ? "secretmem_pages" : "pages", UINT64_MAX);
 }
 
 static int get_key(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
