@@ -11,6 +11,8 @@
 #define FIRST_BATCH	16
 
 #define PAGE_SIZE	4096
+/* What is split is this large, or more. */
+#define ENTRY_PAGES	512
 
 SEC("struct_ops/teardown")
 __u64 BPF_PROG(fixed_teardown, const struct memsec_teardown_ctx *t)
@@ -24,24 +26,32 @@ __u64 BPF_PROG(fixed_teardown, const struct memsec_teardown_ctx *t)
 	return batch ? batch : 1;
 }
 
+/* Pages that the owner may still take beyond what is split for it when this is. */
+static __always_inline __u64 pages_left(const struct memsec_directmap_ctx *d, int down)
+{
+	__u64 room = (down ? d->pfn : -(d->pfn + d->pages)) % ENTRY_PAGES;
+	__u64 seen_to = d->done + d->pages + room + d->ahead;
+
+	if (!d->total)
+		return MEMSEC_DIRECTMAP_MAX_AHEAD;
+	return d->total > seen_to ? d->total - seen_to : 0;
+}
+
 /* In the direction in which the owner goes, and not further than it can go. */
 SEC("struct_ops/directmap")
 __u64 BPF_PROG(fixed_directmap, const struct memsec_directmap_ctx *d)
 {
 	__u64 ahead = memsec_params_of(d->cgroup_id)->directmap.ahead / PAGE_SIZE;
-	__u64 taken = d->done + d->pages;
+	int down = d->direction < 0;
+	__u64 left = pages_left(d, down);
 
-	if (d->total) {
-		__u64 left = d->total > taken ? d->total - taken : 0;
-
-		if (ahead > left)
-			ahead = left;
-	}
+	if (ahead > left)
+		ahead = left;
 	if (ahead > MEMSEC_DIRECTMAP_MAX_AHEAD)
 		ahead = MEMSEC_DIRECTMAP_MAX_AHEAD;
 	if (!ahead)
 		return MEMSEC_DIRECTMAP_EXACT;
-	return d->direction < 0 ? ahead | MEMSEC_DIRECTMAP_DOWN : ahead;
+	return down ? ahead | MEMSEC_DIRECTMAP_DOWN : ahead;
 }
 
 SEC("struct_ops/directmap_collapse")

@@ -179,7 +179,10 @@ static void owner_follow(struct memsec_directmap_owner *owner,
  */
 void memsec_directmap_owner_init(struct memsec_directmap_owner *owner)
 {
+	static atomic64_t ids;
+
 	*owner = (struct memsec_directmap_owner) {
+		.id = atomic64_inc_return(&ids),
 		.cgroup_id = memsec_owner_cgroup(),
 		.block = ULONG_MAX / 2,
 	};
@@ -204,6 +207,7 @@ static void fill_ctx(const struct directmap_op *op,
 		.map_2m = direct_map_bytes(PG_LEVEL_2M),
 		.map_1g = direct_map_bytes(PG_LEVEL_1G),
 		.direction = READ_ONCE(owner->direction),
+		.ahead = atomic_long_read(&owner->ahead),
 	};
 }
 
@@ -266,7 +270,8 @@ static void decide(struct directmap_op *op, struct memsec_directmap_owner *owner
 }
 
 /* Hold the range chunk by chunk, all of it or none. */
-static int hold_chunks(struct directmap_op *op)
+static int hold_chunks(struct directmap_op *op,
+		       struct memsec_directmap_owner *owner)
 {
 	unsigned long chunk = memsec_limit(&max_chunk);
 	struct directmap_op part = *op;
@@ -293,6 +298,7 @@ static int hold_chunks(struct directmap_op *op)
 		part.end = op->end;
 		directmap_unmap(&part, chunk);
 	}
+	atomic_long_add(part.went_ahead * (long)DIRECTMAP_2M_PAGES, &owner->ahead);
 	count_op(&part);
 	part.pfn = op->pfn;
 	trace_memsec_directmap_take(&part, op->end - op->pfn, ret);
@@ -335,6 +341,7 @@ int memsec_directmap_take(struct memsec_directmap_owner *owner,
 	struct directmap_op op = {
 		.kind = kind,
 		.cgroup_id = owner->cgroup_id,
+		.owner = owner->id,
 		.pfn = pfn,
 		.end = pfn + pages,
 		.unmap = kind_unmaps(kind),
@@ -343,7 +350,7 @@ int memsec_directmap_take(struct memsec_directmap_owner *owner,
 
 	owner_follow(owner, pfn);
 	decide(&op, owner);
-	ret = hold_chunks(&op);
+	ret = hold_chunks(&op, owner);
 	if (ret) {
 		memsec_count_add(&directmap_failed, 1);
 		return ret;

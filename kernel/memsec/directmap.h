@@ -28,6 +28,8 @@
  * @unused_ns: since when there are none
  * @kind: why the range was split last
  * @cgroup_id: for whom
+ * @ahead_of: the id of the owner for whom it was split ahead, until pages are
+ *	held
  * @collapse: the policy wants it back in one piece
  */
 struct directmap_block {
@@ -41,6 +43,7 @@ struct directmap_block {
 	u64 unused_ns;
 	enum memsec_directmap_kind kind;
 	u64 cgroup_id;
+	u64 ahead_of;
 	bool collapse;
 };
 
@@ -48,6 +51,7 @@ struct directmap_block {
  * struct directmap_op - an operation on a range
  * @kind: why
  * @cgroup_id: for whom
+ * @owner: id of the owner
  * @pfn: first page
  * @end: the page after the last
  * @ahead: first page to split ahead
@@ -59,12 +63,14 @@ struct directmap_block {
  * @splits: entries split
  * @splits_1g: how many of those were of 1 GiB
  * @splits_ahead: how many of them were not needed for this range
+ * @went_ahead: blocks split ahead, less those of before that are held now
  * @lock_holds: how often cpa_lock was taken
  * @tlb_flushes: of all CPUs
  */
 struct directmap_op {
 	enum memsec_directmap_kind kind;
 	u64 cgroup_id;
+	u64 owner;
 	unsigned long pfn;
 	unsigned long end;
 	unsigned long ahead;
@@ -76,6 +82,7 @@ struct directmap_op {
 	unsigned int splits;
 	unsigned int splits_1g;
 	unsigned int splits_ahead;
+	int went_ahead;
 	unsigned int lock_holds;
 	unsigned int tlb_flushes;
 };

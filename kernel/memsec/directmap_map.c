@@ -368,11 +368,21 @@ static int split_block(struct directmap_op *op, unsigned long pfn)
 static void split_ahead(struct directmap_op *op)
 {
 	unsigned int before = op->splits;
+	unsigned int so_far;
 	unsigned long pfn;
 
 	for (pfn = op->ahead; pfn < op->ahead_end; pfn += DIRECTMAP_2M_PAGES) {
-		if (!directmap_is_kernel(pfn, DIRECTMAP_2M_PAGES) && split_block(op, pfn))
+		if (directmap_is_kernel(pfn, DIRECTMAP_2M_PAGES))
+			continue;
+
+		so_far = op->splits;
+		if (split_block(op, pfn))
 			break;
+		if (op->splits == so_far)
+			continue;
+
+		directmap_block_find(pfn, PG_LEVEL_2M)->ahead_of = op->owner;
+		op->went_ahead++;
 	}
 	op->splits_ahead += op->splits - before;
 }
@@ -456,6 +466,9 @@ static void hold_pages(struct directmap_op *op)
 		next = part_end(op, pfn);
 		block = directmap_block_find(pfn, PG_LEVEL_2M);
 		directmap_block_used(block);
+		if (block->ahead_of == op->owner)
+			op->went_ahead--;
+		block->ahead_of = 0;
 		block->held += next - pfn;
 		block->kind = op->kind;
 		block->cgroup_id = op->cgroup_id;

@@ -90,6 +90,8 @@ struct memsec_teardown {
  * @cgroup_id: cgroup v2 id of the owner
  * @total: pages that it can have, 0 when that is not known
  * @done: pages that it took so far
+ * @ahead: pages that were split ahead for it and that it has not come to
+ * @id: tells it from others, of before too
  * @block: the 2 MiB in which its last page was
  * @sequence: how often it went on to the next 2 MiB in the same direction
  * @direction: 1 for up, -1 for down, 0 for none
@@ -101,6 +103,8 @@ struct memsec_directmap_owner {
 	u64 cgroup_id;
 	u64 total;
 	atomic_long_t done;
+	atomic_long_t ahead;
+	u64 id;
 	unsigned long block;
 	unsigned long sequence;
 	int direction;

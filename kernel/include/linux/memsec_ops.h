@@ -119,6 +119,7 @@ enum memsec_directmap_kind {
  * @map_1g: by 1 GiB entries
  * @direction: 1 when that direction is up, -1 when it is down, 0 when there is
  *	none
+ * @ahead: pages that were split ahead for the owner and that it has not come to
  *
  * The question is asked only when a page is mapped by an entry larger than it.
  */
@@ -136,6 +137,7 @@ struct memsec_directmap_ctx {
 	__u64 map_2m;
 	__u64 map_1g;
 	__s32 direction;
+	__u64 ahead;
 };
 
 /*

@@ -200,6 +200,37 @@ static void ahead_is_used(struct kunit *test)
 	memsec_directmap_give_back(GUEST, area->pfn + DM_BLOCK, 1);
 }
 
+/* What is split ahead counts for its owner until the owner comes to it. */
+static void ahead_is_counted(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 10, PG_LEVEL_2M);
+	struct dm_area *next = dm_area_find(test, 10, PG_LEVEL_2M);
+	struct memsec_directmap_owner other;
+
+	memsec_directmap_owner_init(&other);
+	dm_attach(test, DM_BLOCK, MEMSEC_COLLAPSE_NEVER);
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn, 1), 0);
+	KUNIT_EXPECT_EQ(test, dm_script.ctx.ahead, 0);
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, next->pfn, 1), 0);
+	KUNIT_EXPECT_EQ(test, dm_script.ctx.ahead, DM_BLOCK);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&dm_owner.ahead), 2 * DM_BLOCK);
+
+	/* A page is enough, and others' pages are none. */
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn + DM_BLOCK, 1), 0);
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn + DM_BLOCK + 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&dm_owner.ahead), DM_BLOCK);
+	KUNIT_ASSERT_EQ(test, memsec_directmap_take(&other, GUEST, next->pfn +
+						    DM_BLOCK, 1), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&other.ahead), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&dm_owner.ahead), DM_BLOCK);
+	dm_expect_counted(test, "splits_ahead", 2);
+
+	memsec_directmap_give_back(GUEST, area->pfn, 1);
+	memsec_directmap_give_back(GUEST, area->pfn + DM_BLOCK, 2);
+	memsec_directmap_give_back(GUEST, next->pfn, 1);
+	memsec_directmap_give_back(GUEST, next->pfn + DM_BLOCK, 1);
+}
+
 struct answer {
 	const char *desc;
 	u64 answer;
@@ -471,6 +502,7 @@ static struct kunit_case directmap_test_cases[] = {
 	KUNIT_CASE(giga_entry_with_neighbours),
 	KUNIT_CASE_PARAM(ahead_is_split_in_the_same_go, direction_gen_params),
 	KUNIT_CASE(ahead_is_used),
+	KUNIT_CASE(ahead_is_counted),
 	KUNIT_CASE_PARAM(answer_is_obeyed_or_replaced, answer_gen_params),
 	KUNIT_CASE(leave_is_obeyed_where_it_is_safe),
 	KUNIT_CASE(left_entry_that_is_split_later),
