@@ -90,7 +90,7 @@ u64 memsec_owner_cgroup(void)
 }
 
 /**
- * memsec_policy_changed() - Tell the mechanisms that there is a new policy
+ * memsec_policy_changed() - What policies said may be out of date
  *
  * Context: Process context.
  */

@@ -12,6 +12,7 @@
  * by the grace periods after which it may free page tables, and freezes with
  * user space, for hibernation saves the tables.
  */
+#include <kunit/static_stub.h>
 #include <linux/cleanup.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -312,11 +313,23 @@ static DECLARE_DELAYED_WORK(collapse_work, collapse_work_fn);
 /* The worker was told to come soon: telling it again would put it off. */
 static bool called;
 
+/**
+ * directmap_call_worker() - Have the worker come
+ * @delay: when, in jiffies
+ *
+ * Context: Any.
+ */
+void directmap_call_worker(unsigned long delay)
+{
+	KUNIT_STATIC_STUB_REDIRECT(directmap_call_worker, delay);
+
+	mod_delayed_work(system_freezable_wq, &collapse_work, delay);
+}
+
 static void collapse_soon(void)
 {
 	if (memsec_attached() && directmap_unused() && !xchg(&called, true))
-		mod_delayed_work(system_freezable_wq, &collapse_work,
-				 COLLAPSE_DELAY);
+		directmap_call_worker(COLLAPSE_DELAY);
 }
 
 /**
@@ -365,7 +378,8 @@ int memsec_directmap_take(struct memsec_directmap_owner *owner,
 
 static void directmap_policy_changed(void)
 {
-	mod_delayed_work(system_freezable_wq, &collapse_work, 0);
+	directmap_ask_again();
+	directmap_call_worker(0);
 }
 
 /**
@@ -430,7 +444,6 @@ static u64 ask_collapse(const struct directmap_block *block, u64 now)
 				   wait_is_valid(answer), MEMSEC_COLLAPSE_NEVER);
 }
 
-/* Numbers of a policy may change: no answer is for longer than a while. */
 static void ask_about(struct list_head *due, u64 now)
 {
 	struct directmap_block *block;
@@ -439,7 +452,8 @@ static void ask_about(struct list_head *due, u64 now)
 	list_for_each_entry(block, due, list) {
 		wait = ask_collapse(block, now);
 		block->collapse = wait == MEMSEC_COLLAPSE_NOW;
-		block->due.expires = now + min(wait, DIRECTMAP_ASK_AGAIN_NS);
+		block->due.expires = wait == MEMSEC_COLLAPSE_NEVER ?
+				     wait : now + wait;
 	}
 }
 

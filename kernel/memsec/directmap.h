@@ -18,7 +18,8 @@
 /**
  * struct directmap_block - a range that one entry mapped, or could map
  * @list: while it is not in the table of blocks, or in the hands of the worker
- * @due: in the queue of unused blocks; expires when to ask about it
+ * @due: in a queue of unused blocks; expires when to ask about it
+ * @queue: which
  * @pfn: its first page
  * @level: of the entry, PG_LEVEL_2M or PG_LEVEL_1G
  * @table: the page table that took the place of the entry; NULL when memsec did
@@ -35,6 +36,7 @@
 struct directmap_block {
 	struct list_head list;
 	struct timerqueue_node due;
+	struct timerqueue_head *queue;
 	unsigned long pfn;
 	int level;
 	struct page *table;
@@ -101,10 +103,11 @@ struct directmap_pass {
 	unsigned int refused;
 };
 
-/* How long until a block is asked about again at most. */
+/* How long a block is left alone whose pages are not mapped alike. */
 #define DIRECTMAP_ASK_AGAIN_NS	(30ULL * NSEC_PER_SEC)
 
 /* directmap.c */
+void directmap_call_worker(unsigned long delay);
 void directmap_collapse_pass(void);
 
 /* directmap_map.c */
@@ -123,6 +126,7 @@ u64 directmap_held(enum memsec_directmap_kind kind);
 void directmap_block_used(struct directmap_block *block);
 void directmap_block_unused(struct directmap_block *block);
 u64 directmap_unused(void);
+void directmap_ask_again(void);
 void directmap_due(struct list_head *due, unsigned int max, u64 now);
 bool directmap_next_due(u64 *ns);
 void directmap_collapse(struct list_head *due, struct directmap_pass *pass);

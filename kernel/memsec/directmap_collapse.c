@@ -13,6 +13,7 @@
  * do sleep while they walk (ptdump) hold the mmap lock of init_mm for writing.
  */
 #include <linux/memory_hotplug.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/pgalloc.h>
@@ -29,9 +30,47 @@
  */
 #define IGNORED_BITS	(_PAGE_ACCESSED | _PAGE_DIRTY | _PAGE_GLOBAL)
 
-/* Those of 2 MiB with a table and no held pages, by when to ask about them. */
-static struct timerqueue_head unused = { .rb_root = RB_ROOT_CACHED };
+/*
+ * Those of 2 MiB with a table and no held pages, by when to ask about them. What
+ * was said about those in the other queue was said by a policy that has changed.
+ */
+static struct timerqueue_head queues[2] = {
+	{ .rb_root = RB_ROOT_CACHED },
+	{ .rb_root = RB_ROOT_CACHED },
+};
+static struct timerqueue_head *unused = &queues[0];
+static struct timerqueue_head *others = &queues[1];
+static bool policy_changed;
 static u64 n_unused;
+
+static void queue_add(struct directmap_block *block, u64 expires)
+{
+	block->queue = unused;
+	block->due.expires = expires;
+	timerqueue_add(unused, &block->due);
+}
+
+/* The block to ask about first, and when; NULL when there is none. */
+static struct directmap_block *queue_first(u64 *expires)
+{
+	struct timerqueue_node *node;
+
+	if (policy_changed && !timerqueue_getnext(others)) {
+		swap(unused, others);
+		policy_changed = false;
+	}
+
+	*expires = 0;
+	node = timerqueue_getnext(others);
+	if (!node) {
+		node = timerqueue_getnext(unused);
+		if (!node)
+			return NULL;
+		*expires = node->expires;
+	}
+
+	return container_of(node, struct directmap_block, due);
+}
 
 /**
  * directmap_block_used() - A block is going to hold pages
@@ -42,7 +81,7 @@ static u64 n_unused;
 void directmap_block_used(struct directmap_block *block)
 {
 	if (timerqueue_node_queued(&block->due))
-		timerqueue_del(&unused, &block->due);
+		timerqueue_del(block->queue, &block->due);
 	if (block->table && !block->held)
 		n_unused--;
 }
@@ -64,8 +103,7 @@ void directmap_block_unused(struct directmap_block *block)
 
 	n_unused++;
 	block->unused_ns = memsec_clock_ns();
-	block->due.expires = block->unused_ns;
-	timerqueue_add(&unused, &block->due);
+	queue_add(block, block->unused_ns);
 }
 
 /**
@@ -77,6 +115,18 @@ void directmap_block_unused(struct directmap_block *block)
 u64 directmap_unused(void)
 {
 	return READ_ONCE(n_unused);
+}
+
+/**
+ * directmap_ask_again() - What the policy said about unused blocks is out of date
+ *
+ * Context: Process context.
+ */
+void directmap_ask_again(void)
+{
+	spin_lock(&cpa_lock);
+	policy_changed = true;
+	spin_unlock(&cpa_lock);
 }
 
 /**
@@ -93,15 +143,11 @@ u64 directmap_unused(void)
 void directmap_due(struct list_head *due, unsigned int max, u64 now)
 {
 	struct directmap_block *block;
-	struct timerqueue_node *node;
+	u64 expires;
 
 	spin_lock(&cpa_lock);
-	while (max-- && (node = timerqueue_getnext(&unused))) {
-		if (node->expires > now)
-			break;
-
-		block = container_of(node, struct directmap_block, due);
-		timerqueue_del(&unused, node);
+	while (max-- && (block = queue_first(&expires)) && expires <= now) {
+		timerqueue_del(block->queue, &block->due);
 		list_add_tail(&block->list, due);
 	}
 	spin_unlock(&cpa_lock);
@@ -116,15 +162,13 @@ void directmap_due(struct list_head *due, unsigned int max, u64 now)
  */
 bool directmap_next_due(u64 *ns)
 {
-	struct timerqueue_node *node;
+	bool found;
 
 	spin_lock(&cpa_lock);
-	node = timerqueue_getnext(&unused);
-	if (node)
-		*ns = node->expires;
+	found = queue_first(ns);
 	spin_unlock(&cpa_lock);
 
-	return node;
+	return found && *ns != MEMSEC_COLLAPSE_NEVER;
 }
 
 /* What an entry has to say to stand for all entries of a table. */
@@ -256,8 +300,7 @@ static void collapse_2m(struct directmap_block *block,
 
 	if (directmap_is_kernel(block->pfn, DIRECTMAP_2M_PAGES) ||
 	    !uniform_2m(block, &prot)) {
-		block->due.expires = memsec_clock_ns() + DIRECTMAP_ASK_AGAIN_NS;
-		timerqueue_add(&unused, &block->due);
+		queue_add(block, memsec_clock_ns() + DIRECTMAP_ASK_AGAIN_NS);
 		pass->refused++;
 		return;
 	}
@@ -283,7 +326,7 @@ static void collapse_locked(struct list_head *due, struct directmap_pass *pass)
 		if (block->collapse)
 			collapse_2m(block, pass);
 		else
-			timerqueue_add(&unused, &block->due);
+			queue_add(block, block->due.expires);
 	}
 
 	if (pass->collapsed)

@@ -178,12 +178,13 @@ int memsec_policy_attach(const struct memsec_ops *ops,
  *
  * There is always a policy to ask: the new one's init() runs before it takes
  * over, the old one's exit() after its last answer. The holder stays the same.
+ * Replacing a policy by itself says that its numbers are others: it goes on, and
+ * what it answered for a time to come is asked again.
  *
  * Context: Process context, may sleep.
  * Return: 0; -ENOLINK when @old_ops is not attached, or its fuse has blown;
- *	-EEXIST when both are the same; -EPROTONOSUPPORT or -EINVAL when the new
- *	one is not one for this kernel; -ENOMEM; what its init() returned. On
- *	any error the old policy goes on.
+ *	-EPROTONOSUPPORT or -EINVAL when the new one is not one for this kernel;
+ *	-ENOMEM; what its init() returned. On any error the old policy goes on.
  */
 int memsec_policy_update(const struct memsec_ops *ops,
 			 const struct memsec_ops *old_ops)
@@ -201,8 +202,10 @@ int memsec_policy_update(const struct memsec_ops *ops,
 	old = locked_policy();
 	if (!old || old->ops != old_ops || READ_ONCE(old->blown))
 		return -ENOLINK;
-	if (ops == old_ops)
-		return -EEXIST;
+	if (ops == old_ops) {
+		memsec_policy_changed();
+		return 0;
+	}
 
 	policy = policy_start(ops, old->holder_ops, old->holder);
 	if (IS_ERR(policy))

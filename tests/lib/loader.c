@@ -187,6 +187,8 @@ int policy_set_params(Policy *p, uint64_t cgroup_id, const struct memsec_params 
         r = bpf_map_update_elem(inner, &first, params, BPF_ANY);
         if (r >= 0)
                 r = bpf_map_update_elem(outer, &cgroup_id, &inner, BPF_ANY);
+        if (r >= 0 && p->link)
+                r = policy_update(p, p);
 
         (void) close(inner);
         return r;

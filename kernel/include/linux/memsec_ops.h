@@ -143,8 +143,8 @@ struct memsec_directmap_ctx {
 /*
  * The answer to memsec_ops.directmap_collapse: ns until the next question about
  * this range, up to MEMSEC_COLLAPSE_MAX_WAIT, or one of these. Anything else is
- * out of range and replaced by the default, which is never. The kernel may ask
- * earlier than told.
+ * out of range and replaced by the default, which is never. When the policy is
+ * replaced, or by itself because its numbers changed, the kernel asks at once.
  */
 #define MEMSEC_COLLAPSE_NOW		0ULL
 #define MEMSEC_COLLAPSE_MAX_WAIT	3600000000000ULL
@@ -161,7 +161,8 @@ struct memsec_directmap_ctx {
  * @unused_ranges: number of ranges that nobody needs split
  *
  * The question is asked soon after the last page of a range came back, and
- * again after the time that the answer tells.
+ * again after the time that the answer tells. Never is until the policy is
+ * replaced, or by itself: that says that its numbers are others.
  */
 struct memsec_directmap_collapse_ctx {
 	__u32 kind;

@@ -54,6 +54,8 @@ static void pass_is_bounded(struct kunit *test)
 static void wait_is_kept(struct kunit *test)
 {
 	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	struct fake_clock *clock = test->priv;
+	u64 next;
 
 	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, 5 * NSEC_PER_SEC);
 	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 1), 0);
@@ -65,14 +67,86 @@ static void wait_is_kept(struct kunit *test)
 	dm_script.wait = MEMSEC_COLLAPSE_NEVER;
 	dm_pass_after(test, 1);
 	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 2);
-	/* Never is until the policy thinks otherwise. */
-	dm_pass_after(test, DIRECTMAP_ASK_AGAIN_NS - 1);
+	/* Never is until the policy is another one. */
+	dm_pass_after(test, 10 * MEMSEC_COLLAPSE_MAX_WAIT);
 	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 2);
-	dm_script.wait = MEMSEC_COLLAPSE_MAX_WAIT + 1;
-	dm_pass_after(test, 1);
+	KUNIT_EXPECT_FALSE(test, directmap_next_due(&next));
+	dm_script.wait = MEMSEC_COLLAPSE_MAX_WAIT;
+	fake_detach(&dm_holder);
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_MAX_WAIT);
+	dm_pass_after(test, 0);
 	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 3);
-	dm_expect_counted(test, "clamped", 1);
+	KUNIT_EXPECT_TRUE(test, directmap_next_due(&next));
+	KUNIT_EXPECT_EQ(test, next, clock->now + MEMSEC_COLLAPSE_MAX_WAIT);
+	dm_expect_counted(test, "clamped", 0);
 	dm_expect_counted(test, "collapses", 0);
+}
+
+static const u64 bad_waits[] = {
+	MEMSEC_COLLAPSE_MAX_WAIT + 1, S64_MAX, 1ULL << 63,
+	MEMSEC_COLLAPSE_NEVER - 1,
+};
+
+/* Out of range is never. */
+static void wait_out_of_range_is_replaced(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	int i;
+	u64 next;
+
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NEVER);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 1), 0);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, 1);
+	for (i = 0; i < ARRAY_SIZE(bad_waits); i++) {
+		dm_script.wait = bad_waits[i];
+		KUNIT_EXPECT_EQ(test, memsec_policy_update(&dm_policy, &dm_policy),
+				0);
+		dm_pass_after(test, 0);
+		KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, i + 1);
+		dm_expect_counted(test, "clamped", i + 1);
+		KUNIT_EXPECT_FALSE(test, directmap_next_due(&next));
+	}
+	dm_expect_counted(test, "collapses", 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
+}
+
+/* Each is asked about once again, however few at a time, in spite of changes. */
+static void other_numbers_are_asked_for_at_once(struct kunit *test)
+{
+	struct dm_area *areas[] = {
+		dm_area_find(test, 10, PG_LEVEL_2M),
+		dm_area_find(test, 10, PG_LEVEL_2M),
+	};
+	static const u64 asked[] = { 1, 2, 3, 4, 5, 6, 7, 8, 8 };
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fake_write(test, dm_mech, "max_collapses_per_pass",
+					 "1"), 0);
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NEVER);
+	for (i = 0; i < ARRAY_SIZE(areas); i++) {
+		KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, areas[i]->pfn,
+					      areas[i]->pages), 0);
+		memsec_directmap_give_back(SECRETMEM, areas[i]->pfn,
+					   areas[i]->pages);
+	}
+	for (i = 0; i < 6; i++)
+		dm_pass_after(test, 0);
+	KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, 4);
+
+	dm_script.asked_collapse = 0;
+	KUNIT_EXPECT_EQ(test, memsec_policy_update(&dm_policy, &dm_policy), 0);
+	for (i = 0; i < ARRAY_SIZE(asked); i++) {
+		dm_pass_after(test, 0);
+		KUNIT_EXPECT_EQ(test, dm_script.asked_collapse, asked[i]);
+		/* They change again when half of them has been asked about. */
+		if (i == 1)
+			KUNIT_EXPECT_EQ(test, memsec_policy_update(&dm_policy,
+								   &dm_policy),
+					0);
+		if (i == 3)
+			dm_script.wait = MEMSEC_COLLAPSE_NOW;
+	}
+	dm_expect_counted(test, "collapses", 4);
 }
 
 /* What a page of a range can be that keeps the range from being collapsed. */
@@ -252,8 +326,9 @@ static void rivals_and_the_worker(struct kunit *test)
 	int tries = 3000;
 	int i;
 
-	/* With the real clock the real worker collapses. */
+	/* The real worker, by the real clock. */
 	kunit_deactivate_static_stub(test, memsec_clock_ns);
+	kunit_deactivate_static_stub(test, directmap_call_worker);
 	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
 	for (i = 0; i < ARRAY_SIZE(rivals); i++) {
 		rivals[i] = (struct rival) {
@@ -285,6 +360,8 @@ static struct kunit_case directmap_collapse_test_cases[] = {
 	KUNIT_CASE(unused_range_is_collapsed),
 	KUNIT_CASE(pass_is_bounded),
 	KUNIT_CASE(wait_is_kept),
+	KUNIT_CASE(wait_out_of_range_is_replaced),
+	KUNIT_CASE(other_numbers_are_asked_for_at_once),
 	KUNIT_CASE_PARAM(odd_range_is_not_collapsed, oddity_gen_params),
 	KUNIT_CASE(what_others_split_stays_split),
 	KUNIT_CASE(range_in_use_again_is_not_collapsed),

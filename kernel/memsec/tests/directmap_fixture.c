@@ -2,9 +2,9 @@
 /*
  * memsec KUnit: pages whose entries in the direct map the tests split.
  *
- * The worker sees the real clock and therefore leaves alone what the tests put
- * into the queue by theirs.
+ * The worker is not called: the tests do what it does, when they want it.
  */
+#include <kunit/static_stub.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 #include <linux/time64.h>
@@ -30,7 +30,7 @@ static u64 scripted_collapse(const struct memsec_directmap_collapse_ctx *ctx)
 	return dm_script.wait;
 }
 
-static const struct memsec_ops policy = {
+const struct memsec_ops dm_policy = {
 	.name = "scripted",
 	.abi = MEMSEC_ABI,
 	.directmap = scripted,
@@ -90,12 +90,17 @@ void dm_expect_counted(struct kunit *test, const char *name, u64 n)
 	KUNIT_EXPECT_EQ_MSG(test, dm_counted(test, name), n, "%s", name);
 }
 
+static void nobody_comes(unsigned long delay)
+{
+}
+
 /* For the suites: before each test. */
 int dm_test_init(struct kunit *test)
 {
 	memset(&dm_script, 0, sizeof(dm_script));
 	fake_holder_init(&dm_holder);
 	fake_clock_start(test);
+	kunit_activate_static_stub(test, directmap_call_worker, nobody_comes);
 	memsec_directmap_owner_init(&dm_owner);
 	dm_note_counters(test);
 
@@ -113,7 +118,7 @@ void dm_attach(struct kunit *test, u64 answer, u64 wait)
 	dm_script.answer = answer;
 	dm_script.wait = wait;
 	if (!dm_holder.ops)
-		KUNIT_ASSERT_EQ(test, fake_attach(&dm_holder, &policy), 0);
+		KUNIT_ASSERT_EQ(test, fake_attach(&dm_holder, &dm_policy), 0);
 }
 
 /**

@@ -48,6 +48,7 @@ struct dm_area {
 	unsigned int order;
 };
 
+extern const struct memsec_ops dm_policy;
 extern struct dm_script dm_script;
 extern struct fake_holder dm_holder;
 extern struct memsec_directmap_owner dm_owner;

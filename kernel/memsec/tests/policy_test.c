@@ -219,7 +219,16 @@ static void update_needs_the_attached_one(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
 	KUNIT_EXPECT_EQ(test, memsec_policy_update(&bare, &second), -ENOLINK);
-	KUNIT_EXPECT_EQ(test, memsec_policy_update(&first, &first), -EEXIST);
+	expect_state(test, "attached", "first");
+	KUNIT_EXPECT_EQ(test, seen.inits, 1);
+	KUNIT_EXPECT_EQ(test, seen.exits, 0);
+}
+
+/* Its numbers have changed, nothing else. */
+static void update_by_itself(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
+	KUNIT_EXPECT_EQ(test, memsec_policy_update(&first, &first), 0);
 	expect_state(test, "attached", "first");
 	KUNIT_EXPECT_EQ(test, seen.inits, 1);
 	KUNIT_EXPECT_EQ(test, seen.exits, 0);
@@ -461,6 +470,7 @@ static struct kunit_case policy_test_cases[] = {
 	KUNIT_CASE(off_refuses),
 	KUNIT_CASE(update_replaces),
 	KUNIT_CASE(update_needs_the_attached_one),
+	KUNIT_CASE(update_by_itself),
 	KUNIT_CASE(detach_needs_the_holder),
 	KUNIT_CASE(update_leaves_no_gap),
 	KUNIT_CASE(clamp_replaces_and_counts),
