@@ -22,6 +22,7 @@ DEFINE_TRIVIAL_CLEANUP_FUNC(struct bpf_object *, bpf_object__close)
 
 void bpf_policy_done(BpfPolicy *policy) {
         safe_close(policy->link_fd);
+        safe_close(policy->ops_fd);
         safe_close(policy->params_fd);
         free(policy->object);
         *policy = BPF_POLICY_NONE;
@@ -188,6 +189,19 @@ static int open_and_load(const char *path, const ParamsTable *params, struct bpf
         return 0;
 }
 
+/* The descriptors of the maps end with the object: keep others. */
+static int keep_maps(BpfPolicy *policy, struct bpf_map *ops, struct bpf_map *params) {
+        policy->ops_fd = fcntl(bpf_map__fd(ops), F_DUPFD_CLOEXEC, 3);
+        if (policy->ops_fd < 0)
+                return -errno;
+
+        if (!params)
+                return 0;
+
+        policy->params_fd = fcntl(bpf_map__fd(params), F_DUPFD_CLOEXEC, 3);
+        return policy->params_fd < 0 ? -errno : 0;
+}
+
 static int attach_object(BpfPolicy *policy, const char *path, const ParamsTable *params,
                          char **ret_error) {
         _cleanup_(bpf_object__closep) struct bpf_object *object = NULL;
@@ -206,10 +220,10 @@ static int attach_object(BpfPolicy *policy, const char *path, const ParamsTable 
         if (r < 0)
                 return r;
 
-        if (params_map) {
-                new.params_fd = fcntl(bpf_map__fd(params_map), F_DUPFD_CLOEXEC, 3);
-                if (new.params_fd < 0)
-                        return error_set(ret_error, -errno, "%m");
+        r = keep_maps(&new, ops, params_map);
+        if (r < 0) {
+                errno = -r;
+                return error_set(ret_error, r, "%m");
         }
 
         fd = attach_or_update(policy, ops);
@@ -245,6 +259,19 @@ int bpf_policy_attach(BpfPolicy *policy, const char *path, const ParamsTable *pa
                 return error_set(ret_error, r, "%s: %s%s%s", path, reason ?: "out of memory",
                                  log && *log ? "\n" : "", log ?: "");
         return r;
+}
+
+int bpf_policy_ask_again(const BpfPolicy *policy) {
+        LIBBPF_OPTS(bpf_link_update_opts, same, .flags = BPF_F_REPLACE, .old_map_fd = policy->ops_fd);
+
+        if (policy->ops_fd < 0)
+                return 0;
+
+        /* A policy that is gone is asked nothing. */
+        if (bpf_link_update(policy->link_fd, policy->ops_fd, &same) < 0 && errno != ENOLINK)
+                return -errno;
+
+        return 0;
 }
 
 bool bpf_policy_link_alive(int link_fd) {

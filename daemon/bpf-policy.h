@@ -9,12 +9,13 @@
 /* The policy that memsecd holds attached. Only the descriptors are kept, not libbpf's objects. */
 typedef struct BpfPolicy {
         int link_fd;            /* the attachment, -1 when there is none */
+        int ops_fd;             /* the struct_ops map behind it, -1 when it is not known */
         int params_fd;          /* the map "memsec_params" of its program, -1 when it takes none */
-        uint32_t map_id;        /* the struct_ops map behind the link */
+        uint32_t map_id;        /* of that struct_ops map */
         char *object;           /* bpf_object_identity() of the file it was loaded from */
 } BpfPolicy;
 
-#define BPF_POLICY_NONE ((BpfPolicy) { .link_fd = -1, .params_fd = -1 })
+#define BPF_POLICY_NONE ((BpfPolicy) { .link_fd = -1, .ops_fd = -1, .params_fd = -1 })
 
 /* The parameters of a cgroup, or of everyone else. */
 typedef struct ParamsEntry {
@@ -56,6 +57,9 @@ int bpf_policy_replace_params(int params_fd, const ParamsTable *params);
 
 /* Leave the cgroups in IDS everyone's parameters. */
 int bpf_policy_drop_params(int params_fd, const uint64_t *ids, size_t n_ids);
+
+/* Have the kernel ask again what it asked with the parameters of before. */
+int bpf_policy_ask_again(const BpfPolicy *policy);
 
 /* Whether the kernel still asks the policy behind the link. */
 bool bpf_policy_link_alive(int link_fd);

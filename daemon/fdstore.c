@@ -6,6 +6,7 @@
 
 void stored_fds_done(StoredFds *fds) {
         safe_close(fds->link_fd);
+        safe_close(fds->ops_fd);
         safe_close(fds->params_fd);
         safe_close(fds->state_fd);
         *fds = STORED_FDS_NONE;
@@ -14,6 +15,8 @@ void stored_fds_done(StoredFds *fds) {
 static int *fd_by_name(StoredFds *fds, const char *name) {
         if (streq(name, FDSTORE_LINK))
                 return &fds->link_fd;
+        if (streq(name, FDSTORE_OPS))
+                return &fds->ops_fd;
         if (streq(name, FDSTORE_PARAMS))
                 return &fds->params_fd;
         if (streq(name, FDSTORE_STATE))

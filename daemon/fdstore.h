@@ -9,12 +9,14 @@
  */
 typedef struct StoredFds {
         int link_fd;
+        int ops_fd;
         int params_fd;
         int state_fd;
 } StoredFds;
 
-#define STORED_FDS_NONE ((StoredFds) { -1, -1, -1 })
+#define STORED_FDS_NONE ((StoredFds) { -1, -1, -1, -1 })
 #define FDSTORE_LINK "link"
+#define FDSTORE_OPS "ops"
 #define FDSTORE_PARAMS "params"
 #define FDSTORE_STATE "state"
 

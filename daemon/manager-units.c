@@ -85,6 +85,8 @@ static int on_units_timer(sd_event_source *s, uint64_t usec, void *userdata) {
         int r;
 
         r = units_expire(m->units, m->policy.params_fd, manager_now(m) - KEEP_USEC);
+        if (r >= 0)
+                r = bpf_policy_ask_again(&m->policy);
         if (r < 0)
                 log_warning("Cannot take the parameters of units that are gone away: %s", strerror(-r));
 

@@ -198,6 +198,8 @@ static int manager_put_params(Manager *m, const ParamsTable *params, sd_bus_erro
                 return 0;
 
         r = bpf_policy_replace_params(m->policy.params_fd, params);
+        if (r >= 0)
+                r = bpf_policy_ask_again(&m->policy);
         if (r < 0) {
                 sd_bus_error_setf(error, ERROR_LOAD, "The parameters cannot be changed: %s", strerror(-r));
                 log_error("%s", error->message);

@@ -40,6 +40,10 @@ int takeover_keep(Manager *m, bool new_link) {
                         return r;
         }
 
+        r = fdstore_replace(FDSTORE_OPS, m->policy.ops_fd);
+        if (r < 0)
+                return r;
+
         r = fdstore_replace(FDSTORE_PARAMS, m->policy.params_fd);
         if (r < 0)
                 return r;
@@ -63,6 +67,10 @@ int takeover_forget(Manager *m) {
         if (r < 0)
                 return r;
 
+        r = fdstore_replace(FDSTORE_OPS, -1);
+        if (r < 0)
+                return r;
+
         return fdstore_replace(FDSTORE_PARAMS, -1);
 }
 
@@ -80,13 +88,16 @@ static bool resume_params(Manager *m, const SavedState *saved) {
                 return true;
 
         /* Also fails when this version has other parameters than the one that loaded the program. */
-        return bpf_policy_put_params(m->policy.params_fd, &(ParamsTable) { &everyone, 1 }) >= 0;
+        return bpf_policy_put_params(m->policy.params_fd, &(ParamsTable) { &everyone, 1 }) >= 0 &&
+                bpf_policy_ask_again(&m->policy) >= 0;
 }
 
 static Takeover take_policy(Manager *m, StoredFds *fds, SavedState *saved) {
+        m->policy.ops_fd = TAKE_FD(fds->ops_fd);
         m->policy.params_fd = TAKE_FD(fds->params_fd);
 
         if (!resume_params(m, saved)) {
+                m->policy.ops_fd = safe_close(m->policy.ops_fd);
                 m->policy.params_fd = safe_close(m->policy.params_fd);
                 return TAKEOVER_MISMATCH;
         }
