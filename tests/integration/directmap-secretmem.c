@@ -4,6 +4,8 @@
  * whole again when the policy says so.
  */
 
+#include <unistd.h>
+
 #include "loader.h"
 #include "secretmem.h"
 #include "sysfs.h"
@@ -12,9 +14,11 @@
 #define PAGES 3000
 #define MIB (UINT64_C(1) << 20)
 #define ENTRY_PAGES 512
+#define SMALL_FILES 6
 
 typedef struct Counts {
         uint64_t requests, asked, splits, splits_1g, splits_ahead, collapses, lock_holds, tlb_flushes;
+        uint64_t unused;        /* what is split and used by nobody */
 } Counts;
 
 static uint64_t counter(const char *name) {
@@ -38,6 +42,7 @@ static Counts counts_since(const Counts *before) {
                 .collapses = counter("collapses") - before->collapses,
                 .lock_holds = counter("lock_holds") - before->lock_holds,
                 .tlb_flushes = counter("tlb_flushes") - before->tlb_flushes,
+                .unused = counter("unused_ranges"),
         };
 }
 
@@ -52,18 +57,18 @@ static void set_params(Policy *p, uint64_t ahead, uint64_t collapse_after_ns) {
 }
 
 /* Takes pages and returns what that did, then gives them back. */
-static Counts use_secret_memory(void) {
+static Counts use_secret_memory(size_t n_pages) {
         _secretmem_cleanup_ Secret s = {};
         Counts before, during;
 
-        if (secretmem_map(PAGES, &s) < 0)
+        if (secretmem_map(n_pages, &s) < 0)
                 tap_bail_out("no memfd_secret");
 
         before = counts_since(&(Counts) {});
         secretmem_fill(&s);
         during = counts_since(&before);
         tap_ok(secretmem_is_intact(&s), "its pages hold what was written");
-        tap_is(during.requests, PAGES, "each was taken once");
+        tap_is(during.requests, n_pages, "each was taken once");
         tap_note("%" PRIu64 " splits, %" PRIu64 " of them ahead, for %" PRIu64 " requests: %" PRIu64
                  " lock holds, %" PRIu64 " TLB flushes, %" PRIu64 " questions", during.splits,
                  during.splits_ahead, during.requests, during.lock_holds, during.tlb_flushes, during.asked);
@@ -80,7 +85,7 @@ static void test_no_policy(void) {
         Counts c;
 
         tap_note("no policy");
-        c = use_secret_memory();
+        c = use_secret_memory(PAGES);
         tap_is(c.asked, 0, "nobody is asked");
         tap_is(c.splits_ahead, 0, "nothing is split ahead");
         tap_is(c.tlb_flushes, PAGES, "a page costs a flush, whether something is split for it or not");
@@ -98,7 +103,7 @@ static void test_put_back(Policy *p) {
         before_4k = counter("direct_map_4k");
         before_2m = counter("direct_map_2m");
         before = counts_since(&(Counts) {});
-        c = use_secret_memory();
+        c = use_secret_memory(PAGES);
         tap_ok(c.asked > 0, "the policy is asked");
         tap_is(c.asked, c.splits - c.splits_1g, "once for each entry of 2 MiB that is split");
         tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
@@ -117,17 +122,55 @@ static void test_ahead(Policy *p) {
         tap_note("fixed, split ahead");
         put_everything_back(p);
         set_params(p, 0, MEMSEC_NEVER);
-        exact = use_secret_memory();
+        exact = use_secret_memory(PAGES);
         put_everything_back(p);
         set_params(p, 64 * MIB, MEMSEC_NEVER);
-        ahead = use_secret_memory();
+        ahead = use_secret_memory(PAGES);
         tap_ok(ahead.splits_ahead > 0, "entries are split ahead");
         tap_ok(ahead.splits - ahead.splits_ahead < exact.splits,
                "so that fewer pages have to wait for a split");
         tap_ok(ahead.splits <= exact.splits + PAGES / ENTRY_PAGES + 2,
                "and goes no further than the file can");
+        tap_ok(ahead.unused <= PAGES / ENTRY_PAGES + 1, "even where it was not needed: %" PRIu64 " entries",
+               ahead.unused);
         tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
         put_everything_back(p);
+}
+
+/* What fits into an entry needs no other. */
+static void test_small_file(Policy *p) {
+        uint64_t splits_ahead = 0;
+
+        tap_note("fixed, split ahead for small files");
+        for (size_t n = 0; n < SMALL_FILES; n++) {
+                put_everything_back(p);
+                set_params(p, 64 * MIB, MEMSEC_NEVER);
+                splits_ahead += use_secret_memory(4).splits_ahead;
+        }
+        put_everything_back(p);
+        /* Some may begin at the end of an entry. */
+        tap_ok(splits_ahead < SMALL_FILES, "a few pages of a file are no reason to split ahead");
+}
+
+/* What was left as it is for good, and for an hour. */
+static void test_numbers_change(Policy *p) {
+        static const uint64_t waits[] = { MEMSEC_NEVER, UINT64_C(3600) * 1000000000 };
+
+        tap_note("fixed, told otherwise later");
+        for (size_t i = 0; i < 2; i++) {
+                uint64_t asked;
+
+                put_everything_back(p);
+                set_params(p, 0, waits[i]);
+                (void) use_secret_memory(PAGES);
+                tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
+                do {
+                        asked = counter("asked");
+                        (void) usleep(200000);
+                } while (counter("asked") != asked);
+                tap_ok(counter("unused_ranges") > 0, "the mapping stays as it is");
+                put_everything_back(p);
+        }
 }
 
 int main(void) {
@@ -142,6 +185,8 @@ int main(void) {
                 tap_bail_out("cannot attach");
         test_put_back(p);
         test_ahead(p);
+        test_small_file(p);
+        test_numbers_change(p);
         tap_is(counter("clamped"), clamped, "no answer was out of range");
         return tap_done();
 }
