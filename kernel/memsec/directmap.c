@@ -516,7 +516,8 @@ static void collapse_work_fn(struct work_struct *work)
 	if (!directmap_next_due(&next))
 		return;
 
+	/* Whatever a policy answers, the CPU is not for questions alone. */
 	now = memsec_clock_ns();
 	queue_delayed_work(system_freezable_wq, &collapse_work,
-			   next > now ? nsecs_to_jiffies(next - now) + 1 : 0);
+			   next > now ? nsecs_to_jiffies(next - now) + 1 : 1);
 }
