@@ -30,6 +30,7 @@
 #include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
@@ -289,11 +290,14 @@ VISIBLE_IF_KUNIT void memsec_fuse_work(struct work_struct *work)
 
 static DECLARE_WORK(fuse_work, memsec_fuse_work);
 
-/* Counts an answer out of range. Returns how many there were in a second. */
-static u64 fuse_count(struct memsec_policy *policy)
+/*
+ * Counts an answer out of range. Returns how many there were in a second. Others
+ * who looked at the clock later may have been here before.
+ */
+static u64 fuse_count(struct memsec_policy *policy, u64 now)
 {
-	u64 slot = div_u64(memsec_clock_ns(),
-			   NSEC_PER_SEC / MEMSEC_FUSE_SLOTS_PER_SEC);
+	u64 slot = max(div_u64(now, NSEC_PER_SEC / MEMSEC_FUSE_SLOTS_PER_SEC),
+		       policy->fuse_slot);
 	u64 bad = 0;
 	int i;
 
@@ -315,11 +319,12 @@ static u64 fuse_count(struct memsec_policy *policy)
 
 static void fuse_check(struct memsec_policy *policy)
 {
+	u64 now = memsec_clock_ns();
 	unsigned long irqflags;
 	bool blows;
 
 	raw_spin_lock_irqsave(&policy->fuse_lock, irqflags);
-	blows = fuse_count(policy) > memsec_limit(&memsec_fuse_limit) &&
+	blows = fuse_count(policy, now) > memsec_limit(&memsec_fuse_limit) &&
 		!policy->blown;
 	if (blows)
 		WRITE_ONCE(policy->blown, true);
