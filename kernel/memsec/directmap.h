@@ -58,7 +58,7 @@ struct directmap_block {
  * @end: the page after the last
  * @ahead: first page to split ahead
  * @ahead_end: the page after the last of those
- * @split: entries that are too large have to be split
+ * @split: entries of 2 MiB have to be split, not only larger ones
  * @unmap: pages have to be unmapped
  * @later: but by directmap_unmap(), when all of the range is held
  * @spare: blocks that may be needed, with page tables
@@ -112,6 +112,7 @@ void directmap_collapse_pass(void);
 
 /* directmap_map.c */
 struct directmap_block *directmap_block_find(unsigned long pfn, int level);
+bool directmap_block_any_held(unsigned long pfn);
 void directmap_block_forget(struct directmap_block *block);
 void directmap_block_free(struct directmap_block *block);
 unsigned long directmap_entry_pages(unsigned long pfn, unsigned long end);
@@ -139,7 +140,7 @@ static inline unsigned long directmap_block_pages(int level)
 	return page_level_size(level) / PAGE_SIZE;
 }
 
-/* Kernel text runs elsewhere, but its alias in the direct map stays as it is. */
+/* Kernel text runs elsewhere; its alias in the direct map is not for us to merge. */
 static inline bool directmap_is_kernel(unsigned long pfn, unsigned long pages)
 {
 	return pfn <= PHYS_PFN(__pa_symbol(_end)) &&

@@ -38,6 +38,7 @@ static struct timerqueue_head queues[2] = {
 	{ .rb_root = RB_ROOT_CACHED },
 	{ .rb_root = RB_ROOT_CACHED },
 };
+
 static struct timerqueue_head *unused = &queues[0];
 static struct timerqueue_head *others = &queues[1];
 static bool policy_changed;
@@ -88,15 +89,16 @@ void directmap_block_used(struct directmap_block *block)
 
 /**
  * directmap_block_unused() - A block holds no pages, or no more
- * @block: the block; freed when memsec did not split its entry, because then
- *	it is of no interest
+ * @block: the block; freed when it is not to be collapsed, because memsec did
+ *	not split its entry, or that maps the kernel
  *
  * Context: Under cpa_lock.
  */
 void directmap_block_unused(struct directmap_block *block)
 {
-	if (!block->table) {
+	if (!block->table || directmap_is_kernel(block->pfn, DIRECTMAP_2M_PAGES)) {
 		directmap_block_forget(block);
+		block->table = NULL;
 		directmap_block_free(block);
 		return;
 	}
@@ -276,7 +278,8 @@ static void collapse_1g(unsigned long pfn, struct directmap_pass *pass)
 	struct directmap_block *block = directmap_block_find(pfn, PG_LEVEL_1G);
 	pgprot_t prot;
 
-	if (!block || !has_table(block) || !uniform_1g(block, &prot))
+	if (!block || !has_table(block) || !uniform_1g(block, &prot) ||
+	    directmap_block_any_held(block->pfn))
 		return;
 
 	entry_set_large(block, prot);
@@ -298,8 +301,7 @@ static void collapse_2m(struct directmap_block *block,
 		return;
 	}
 
-	if (directmap_is_kernel(block->pfn, DIRECTMAP_2M_PAGES) ||
-	    !uniform_2m(block, &prot)) {
+	if (!uniform_2m(block, &prot)) {
 		queue_add(block, memsec_clock_ns() + DIRECTMAP_ASK_AGAIN_NS);
 		pass->refused++;
 		return;

@@ -68,6 +68,28 @@ struct directmap_block *directmap_block_find(unsigned long pfn, int level)
 }
 
 /**
+ * directmap_block_any_held() - Is a page held of what an entry of 1 GiB maps?
+ * @pfn: the first page of that
+ *
+ * Context: Under cpa_lock.
+ * Return: whether one is.
+ */
+bool directmap_block_any_held(unsigned long pfn)
+{
+	unsigned long last = index_of(pfn + DIRECTMAP_1G_PAGES - 1, PG_LEVEL_2M);
+	struct directmap_block *block;
+	unsigned long index;
+
+	xa_for_each_range(&blocks_2m, index, block,
+			  index_of(pfn, PG_LEVEL_2M), last) {
+		if (block->held)
+			return true;
+	}
+
+	return false;
+}
+
+/**
  * directmap_block_forget() - Nobody is to find a block any more
  * @block: the block
  *
@@ -110,6 +132,15 @@ static int entry_level(unsigned long pfn, pgprot_t *prot)
 	*prot = pmd_pgprot(value);
 
 	return level;
+}
+
+/* The same of an entry that has to be split: what is left has at most 2 MiB. */
+static int level_to_split(const struct directmap_op *op, unsigned long pfn,
+			  pgprot_t *prot)
+{
+	int level = entry_level(pfn, prot);
+
+	return op->split || level == PG_LEVEL_1G ? level : PG_LEVEL_4K;
 }
 
 /**
@@ -263,7 +294,7 @@ static int prepare(struct directmap_op *op, unsigned long from,
 	for (pfn = round_down(from, DIRECTMAP_2M_PAGES); pfn < to;
 	     pfn += DIRECTMAP_2M_PAGES) {
 		ret = 0;
-		level = op->split ? entry_level(pfn, &prot) : PG_LEVEL_4K;
+		level = level_to_split(op, pfn, &prot);
 		if (level == PG_LEVEL_1G &&
 		    giga != round_down(pfn, DIRECTMAP_1G_PAGES)) {
 			giga = round_down(pfn, DIRECTMAP_1G_PAGES);
@@ -400,11 +431,12 @@ static int split_range(struct directmap_op *op)
 	struct directmap_block *block;
 	unsigned long base;
 	unsigned long pfn;
+	pgprot_t prot;
 	int ret = 0;
 
 	for (pfn = op->pfn; pfn < op->end; pfn = part_end(op, pfn)) {
 		base = round_down(pfn, DIRECTMAP_2M_PAGES);
-		if (op->split)
+		if (level_to_split(op, base, &prot) != PG_LEVEL_4K)
 			ret = split_block(op, base);
 		if (!ret && !directmap_block_find(base, PG_LEVEL_2M)) {
 			block = spare_take(op, base, PG_LEVEL_2M, false);
@@ -466,7 +498,7 @@ static void hold_pages(struct directmap_op *op)
 		next = part_end(op, pfn);
 		block = directmap_block_find(pfn, PG_LEVEL_2M);
 		directmap_block_used(block);
-		if (block->ahead_of == op->owner)
+		if (block->ahead_of && block->ahead_of == op->owner)
 			op->went_ahead--;
 		block->ahead_of = 0;
 		block->held += next - pfn;
