@@ -3,6 +3,7 @@
  * memsec KUnit: putting the direct map of this kernel back together.
  */
 #include <kunit/static_stub.h>
+#include <kunit/test-bug.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
@@ -186,10 +187,22 @@ static int make_present(unsigned long addr)
 	return set_direct_map_default_noflush(virt_to_page((void *)addr));
 }
 
+static int map_neighbour(unsigned long addr)
+{
+	unsigned int level;
+	pte_t *pte = lookup_address(addr, &level);
+
+	set_pte(pte, pfn_pte(pte_pfn(*pte) ^ 1, pte_pgprot(*pte)));
+	flush_tlb_all();
+
+	return 0;
+}
+
 static const struct oddity oddities[] = {
 	{ "read-only", make_ro, make_rw },
 	{ "uncached", make_uc, make_wb },
 	{ "not present", make_absent, make_present },
+	{ "another page", map_neighbour, map_neighbour },
 };
 
 KUNIT_ARRAY_PARAM_DESC(oddity, oddities, desc);
@@ -221,6 +234,50 @@ static void odd_range_is_not_collapsed(struct kunit *test)
 	}
 }
 
+static void all_pages(unsigned long addr, int (*what)(unsigned long addr))
+{
+	int i;
+
+	for (i = 0; i < DM_BLOCK; i++)
+		what(addr + i * PAGE_SIZE);
+}
+
+/* All pages are alike, in that none of them is there. */
+static void absent_range_is_not_collapsed(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	unsigned long addr = (unsigned long)pfn_to_kaddr(area->pfn);
+
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 1), 0);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, 1);
+	all_pages(addr, make_absent);
+	dm_pass_after(test, 0);
+	dm_expect_counted(test, "collapses_refused", 1);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
+	all_pages(addr, make_present);
+	dm_expect_area(test, area, 0, 0);
+}
+
+/* What is read-only as a whole stays so. */
+static void read_only_range_is_collapsed(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	unsigned long addr = (unsigned long)pfn_to_kaddr(area->pfn);
+	unsigned int level;
+
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn, 1), 0);
+	KUNIT_ASSERT_EQ(test, set_memory_ro(addr, DM_BLOCK), 0);
+	memsec_directmap_give_back(GUEST, area->pfn, 1);
+	dm_pass_after(test, 0);
+	dm_expect_counted(test, "collapses", 1);
+	KUNIT_EXPECT_FALSE(test, pte_write(*lookup_address(addr, &level)));
+	KUNIT_EXPECT_EQ(test, level, PG_LEVEL_2M);
+	KUNIT_ASSERT_EQ(test, set_memory_rw(addr, DM_BLOCK), 0);
+	dm_expect_area(test, area, 0, 0);
+}
+
 /* Whoever split it may count on small entries. */
 static void what_others_split_stays_split(struct kunit *test)
 {
@@ -240,10 +297,9 @@ static void what_others_split_stays_split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
 }
 
-/* A page is taken after the policy said now and before it is done. */
-static void range_in_use_again_is_not_collapsed(struct kunit *test)
+static void collapse_after(struct kunit *test, void (*what)(unsigned long pfn),
+			   unsigned long pfn)
 {
-	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
 	struct directmap_pass pass = {
 		.dead = LIST_HEAD_INIT(pass.dead),
 	};
@@ -251,19 +307,197 @@ static void range_in_use_again_is_not_collapsed(struct kunit *test)
 	struct directmap_block *block;
 	LIST_HEAD(due);
 
-	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn, 1), 0);
-	memsec_directmap_give_back(GUEST, area->pfn, 1);
 	directmap_due(&due, 1, clock->now);
 	KUNIT_ASSERT_FALSE(test, list_empty(&due));
 	block = list_first_entry(&due, struct directmap_block, list);
 	block->collapse = true;
-	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn + 1, 1), 0);
+	what(pfn);
 	directmap_collapse(&due, &pass);
 	KUNIT_EXPECT_EQ(test, pass.collapsed, 0);
 	KUNIT_EXPECT_EQ(test, pass.refused, 0);
-	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
+	KUNIT_EXPECT_EQ(test, dm_level_of(pfn), PG_LEVEL_4K);
+}
+
+static void use(unsigned long pfn)
+{
+	KUNIT_EXPECT_EQ(kunit_get_current_test(), dm_take(GUEST, pfn, 1), 0);
+}
+
+static void use_for_a_moment(unsigned long pfn)
+{
+	use(pfn);
+	memsec_directmap_give_back(GUEST, pfn, 1);
+}
+
+/* A page is taken after the policy said now and before it is done. */
+static void range_in_use_again_is_not_collapsed(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+
+	use_for_a_moment(area->pfn);
+	collapse_after(test, use, area->pfn + 1);
+	dm_expect_counted(test, "unused_ranges", 0);
 	memsec_directmap_give_back(GUEST, area->pfn + 1, 1);
 	dm_expect_counted(test, "unused_ranges", 1);
+
+	/* What the policy said, it said about another time. */
+	collapse_after(test, use_for_a_moment, area->pfn + 2);
+	dm_expect_counted(test, "unused_ranges", 1);
+}
+
+/* With memory that is removed the table goes, and not by memsec. */
+static void table_that_is_gone_is_forgotten(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	unsigned long addr = (unsigned long)pfn_to_kaddr(area->pfn);
+	struct page *table;
+	unsigned int level;
+	pmd_t large;
+	pmd_t *pmd;
+
+	pmd = (pmd_t *)lookup_address(addr, &level);
+	large = *pmd;
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 1), 0);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, 1);
+	table = pmd_page(*pmd);
+	set_pmd(pmd, large);
+	update_page_count(PG_LEVEL_2M, 1);
+	update_page_count(PG_LEVEL_4K, -DM_BLOCK);
+	flush_tlb_all();
+
+	dm_pass_after(test, 0);
+	__free_page(table);
+	dm_expect_counted(test, "collapses", 0);
+	dm_expect_counted(test, "direct_map_2m", 0);
+	dm_expect_counted(test, "unused_ranges", 0);
+	dm_expect_area(test, area, 0, 0);
+}
+
+/* No alias of the kernel is put together, whoever got hold of a page there. */
+static void kernel_is_not_collapsed(struct kunit *test)
+{
+	unsigned long pfn = PHYS_PFN(__pa_symbol(_text));
+
+	if (dm_level_of(pfn) != PG_LEVEL_2M)
+		kunit_skip(test, "the kernel is not mapped by a large entry");
+
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, pfn, 1), 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(pfn), PG_LEVEL_4K);
+	memsec_directmap_give_back(GUEST, pfn, 1);
+	dm_expect_counted(test, "guest_pages", 0);
+	dm_expect_counted(test, "unused_ranges", 0);
+	dm_pass_after(test, DIRECTMAP_ASK_AGAIN_NS);
+	KUNIT_EXPECT_EQ(test, dm_level_of(pfn), PG_LEVEL_4K);
+}
+
+/**
+ * struct reader - a thread that looks at an entry and stays there
+ * @task: the thread
+ * @pfn: the page
+ * @locks: it is in a read-side critical section of RCU meanwhile
+ * @there: it has found the entry
+ * @leave: it may leave
+ * @same: the entry maps the page still
+ */
+struct reader {
+	struct task_struct *task;
+	unsigned long pfn;
+	bool locks;
+	struct completion there;
+	bool leave;
+	bool same;
+};
+
+static void reader_stay(struct reader *reader)
+{
+	unsigned int level;
+	pte_t *pte;
+
+	pte = lookup_address((unsigned long)pfn_to_kaddr(reader->pfn), &level);
+	complete(&reader->there);
+	while (!READ_ONCE(reader->leave))
+		cpu_relax();
+	reader->same = pte_pfn(*pte) == reader->pfn;
+}
+
+static int reader_fn(void *data)
+{
+	struct reader *reader = data;
+
+	if (reader->locks) {
+		rcu_read_lock();
+		reader_stay(reader);
+		rcu_read_unlock();
+	} else {
+		reader_stay(reader);
+	}
+
+	while (!kthread_should_stop())
+		msleep(20);
+
+	return 0;
+}
+
+static int pass_fn(void *done)
+{
+	directmap_collapse_pass();
+	complete_all(done);
+
+	return 0;
+}
+
+static const bool reader_locks[] = { true, false };
+
+static void reader_desc(const bool *locks, char *desc)
+{
+	strscpy(desc, *locks ? "under RCU" : "under nothing",
+		KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(reader, reader_locks, reader_desc);
+
+/* What a walker of the tables found is there until the walker is not. */
+static void table_outlives_its_readers(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	const bool *locks = test->param_value;
+	struct reader reader = { .pfn = area->pfn + 1, .locks = *locks };
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct task_struct *pass;
+	struct page *table;
+	unsigned int level;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "the reader needs a CPU");
+
+	/* A thread of its own has the real clock, by which nothing is due. */
+	kunit_deactivate_static_stub(test, memsec_clock_ns);
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 1), 0);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, 1);
+	table = virt_to_page(lookup_address((unsigned long)
+					    pfn_to_kaddr(area->pfn), &level));
+	get_page(table);
+
+	init_completion(&reader.there);
+	reader.task = kthread_run(reader_fn, &reader, "memsec_reader");
+	wait_for_completion(&reader.there);
+	pass = kthread_run(pass_fn, &done, "memsec_pass");
+	while (!dm_counted(test, "collapses"))
+		msleep(20);
+	/* However long it is waited for, the table is not freed. */
+	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&done, HZ / 2), 0);
+	KUNIT_EXPECT_EQ(test, page_count(table), 2);
+	WRITE_ONCE(reader.leave, true);
+	kthread_stop(reader.task);
+	KUNIT_EXPECT_TRUE(test, reader.same);
+
+	wait_for_completion(&done);
+	KUNIT_EXPECT_EQ(test, page_count(table), 1);
+	put_page(table);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_2M);
 }
 
 /**
@@ -310,17 +544,37 @@ static int rival_fn(void *data)
 			rival_take(rival);
 		rival->rounds++;
 		/* Let the range be unused at times, and grace periods end. */
-		if (rival->rounds % 8)
+		if (rival->walks && rival->rounds % 8)
 			cond_resched_tasks_rcu_qs();
 		else
-			usleep_range(500, 1000);
+			usleep_range(100, 300);
 	}
 
 	return 0;
 }
 
+struct company {
+	const char *desc;
+	bool policies_change;
+};
+
+static const struct company companies[] = {
+	{ "alone", false },
+	{ "with policies that come and go", true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(company, companies, desc);
+
+static void change_policies(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, memsec_policy_update(&dm_policy, &dm_policy), 0);
+	fake_detach(&dm_holder);
+	dm_attach(test, DM_BLOCK, MEMSEC_COLLAPSE_NOW);
+}
+
 static void rivals_and_the_worker(struct kunit *test)
 {
+	const struct company *company = test->param_value;
 	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
 	struct rival rivals[4];
 	int tries = 3000;
@@ -340,8 +594,11 @@ static void rivals_and_the_worker(struct kunit *test)
 					     "memsec_rival/%d", i);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(rivals[i].task));
 	}
-	while (dm_counted(test, "collapses") < 5 && tries--)
+	while (dm_counted(test, "collapses") < 5 && tries--) {
 		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
+		if (company->policies_change)
+			change_policies(test);
+	}
 	for (i = 0; i < ARRAY_SIZE(rivals); i++) {
 		kthread_stop(rivals[i].task);
 		KUNIT_EXPECT_GT(test, rivals[i].rounds, 0);
@@ -363,9 +620,14 @@ static struct kunit_case directmap_collapse_test_cases[] = {
 	KUNIT_CASE(wait_out_of_range_is_replaced),
 	KUNIT_CASE(other_numbers_are_asked_for_at_once),
 	KUNIT_CASE_PARAM(odd_range_is_not_collapsed, oddity_gen_params),
+	KUNIT_CASE(absent_range_is_not_collapsed),
+	KUNIT_CASE(read_only_range_is_collapsed),
 	KUNIT_CASE(what_others_split_stays_split),
 	KUNIT_CASE(range_in_use_again_is_not_collapsed),
-	KUNIT_CASE(rivals_and_the_worker),
+	KUNIT_CASE(table_that_is_gone_is_forgotten),
+	KUNIT_CASE(kernel_is_not_collapsed),
+	KUNIT_CASE_PARAM(table_outlives_its_readers, reader_gen_params),
+	KUNIT_CASE_PARAM(rivals_and_the_worker, company_gen_params),
 	{}
 };
 

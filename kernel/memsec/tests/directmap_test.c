@@ -5,6 +5,8 @@
  */
 #include <kunit/static_stub.h>
 #include <kunit/test-bug.h>
+#include <linux/mm.h>
+#include <linux/set_memory.h>
 #include <linux/time64.h>
 
 #include "directmap_fixture.h"
@@ -140,6 +142,46 @@ static void giga_entry_with_neighbours(struct kunit *test)
 	dm_pass_after(test, 0);
 	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_2M);
 	dm_expect_counted(test, "collapses_1g", 0);
+	memsec_directmap_give_back(SECRETMEM, other->pfn, 1);
+	dm_pass_after(test, 0);
+	dm_expect_counted(test, "collapses_1g", 1);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_1G);
+}
+
+/* A larger entry than what the guest owns is not left. */
+static void giga_entry_is_not_left(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_1G);
+
+	dm_attach(test, MEMSEC_DIRECTMAP_LEAVE, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn, DM_BLOCK), 0);
+	KUNIT_EXPECT_NE(test, dm_level_of(area->pfn), PG_LEVEL_1G);
+	memsec_directmap_give_back(GUEST, area->pfn, DM_BLOCK);
+	dm_pass_after(test, 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_1G);
+}
+
+static void giga_entry_with_a_guest(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_1G);
+	struct dm_area *other = dm_area_alloc(test, 9);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	if (area->pfn / DIRECTMAP_1G_PAGES != other->pfn / DIRECTMAP_1G_PAGES)
+		kunit_skip(test, "the pages are not of one entry");
+
+	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, other->pfn, 1), 0);
+	dm_script.answer = MEMSEC_DIRECTMAP_LEAVE;
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn, DM_BLOCK), 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_2M);
+	memsec_directmap_give_back(SECRETMEM, other->pfn, 1);
+	dm_pass_after(test, 0);
+	dm_expect_counted(test, "collapses", 1);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_2M);
+
+	memsec_directmap_give_back(GUEST, area->pfn, DM_BLOCK);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, other->pfn, 1), 0);
 	memsec_directmap_give_back(SECRETMEM, other->pfn, 1);
 	dm_pass_after(test, 0);
 	dm_expect_counted(test, "collapses_1g", 1);
@@ -388,21 +430,27 @@ static void owner_is_followed(struct kunit *test)
 
 /* Allocations that succeed before the first that fails. */
 static unsigned int allocations;
+/* Done by somebody else between the allocations and the operation. */
+static void (*meanwhile)(unsigned long pfn);
 
-static struct directmap_block *failing_block_new(unsigned long pfn, int level,
+static struct directmap_block *watched_block_new(unsigned long pfn, int level,
 						 bool table, gfp_t gfp)
 {
+	void (*now)(unsigned long pfn) = meanwhile;
 	struct directmap_block *block;
 
 	if (!allocations)
 		return NULL;
 
 	allocations--;
+	meanwhile = NULL;
 	kunit_deactivate_static_stub(kunit_get_current_test(),
 				     directmap_block_new);
 	block = directmap_block_new(pfn, level, table, gfp);
+	if (now)
+		now(pfn);
 	kunit_activate_static_stub(kunit_get_current_test(),
-				   directmap_block_new, failing_block_new);
+				   directmap_block_new, watched_block_new);
 
 	return block;
 }
@@ -410,8 +458,77 @@ static struct directmap_block *failing_block_new(unsigned long pfn, int level,
 static void fail_after(struct kunit *test, unsigned int n)
 {
 	allocations = n;
+	meanwhile = NULL;
 	kunit_activate_static_stub(test, directmap_block_new,
-				   failing_block_new);
+				   watched_block_new);
+}
+
+static void do_meanwhile(struct kunit *test, void (*what)(unsigned long pfn))
+{
+	fail_after(test, UINT_MAX);
+	meanwhile = what;
+}
+
+static void make_block_ro(unsigned long pfn)
+{
+	set_memory_ro((unsigned long)pfn_to_kaddr(pfn), DM_BLOCK);
+}
+
+/* The table says what the entry says when it is split, not what it said. */
+static void entry_that_changes_meanwhile(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	unsigned long addr = (unsigned long)pfn_to_kaddr(area->pfn);
+	unsigned int level;
+
+	do_meanwhile(test, make_block_ro);
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn + 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(area->pfn), PG_LEVEL_4K);
+	KUNIT_EXPECT_FALSE(test, pte_write(*lookup_address(addr, &level)));
+	memsec_directmap_give_back(GUEST, area->pfn + 1, 1);
+	KUNIT_ASSERT_EQ(test, set_memory_rw(addr, DM_BLOCK), 0);
+	dm_expect_area(test, area, 0, 0);
+}
+
+static void split_block_by_others(unsigned long pfn)
+{
+	set_memory_4k((unsigned long)pfn_to_kaddr(pfn), 1);
+}
+
+/* Then it is theirs. */
+static void entry_that_others_split_meanwhile(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+
+	do_meanwhile(test, split_block_by_others);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn + 1, 1), 0);
+	dm_expect_counted(test, "splits", 0);
+	dm_expect_area(test, area, area->pfn + 1, 1);
+	memsec_directmap_give_back(SECRETMEM, area->pfn + 1, 1);
+	dm_expect_counted(test, "unused_ranges", 0);
+	dm_expect_area(test, area, 0, 0);
+}
+
+static void take_last_page(unsigned long pfn)
+{
+	KUNIT_EXPECT_EQ(kunit_get_current_test(),
+			dm_take(SECRETMEM, pfn + DM_BLOCK - 1, 1), 0);
+}
+
+static void entry_that_a_neighbour_splits_meanwhile(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+
+	do_meanwhile(test, take_last_page);
+	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, DM_BLOCK - 1), 0);
+	dm_expect_counted(test, "splits", 1);
+	dm_expect_counted(test, "secretmem_pages", DM_BLOCK);
+	dm_expect_area(test, area, area->pfn, DM_BLOCK);
+	memsec_directmap_give_back(SECRETMEM, area->pfn, DM_BLOCK - 1);
+	dm_expect_counted(test, "unused_ranges", 0);
+	dm_expect_area(test, area, area->pfn + DM_BLOCK - 1, 1);
+	memsec_directmap_give_back(SECRETMEM, area->pfn + DM_BLOCK - 1, 1);
+	dm_expect_counted(test, "unused_ranges", 1);
 }
 
 static void failed_allocation_changes_nothing(struct kunit *test)
@@ -494,12 +611,42 @@ static void unmapped_page_is_refused(struct kunit *test)
 	memsec_directmap_give_back(SECRETMEM, area->pfn + 5, 1);
 }
 
+static void refused_range_of_others_is_forgotten(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_2M);
+	struct page *page = pfn_to_page(area->pfn);
+
+	KUNIT_ASSERT_EQ(test, set_direct_map_invalid_noflush(page), 0);
+	KUNIT_EXPECT_EQ(test, dm_take(SECRETMEM, area->pfn, 2), -EBUSY);
+	KUNIT_EXPECT_NULL(test, directmap_block_find(area->pfn, PG_LEVEL_2M));
+	KUNIT_ASSERT_EQ(test, set_direct_map_default_noflush(page), 0);
+	dm_expect_area(test, area, 0, 0);
+}
+
+/* Not even when the policy goes so far. */
+static void kernel_is_not_split_ahead(struct kunit *test)
+{
+	unsigned long pfn = PHYS_PFN(__pa_symbol(_text));
+	unsigned long below = round_down(pfn, DM_BLOCK) - DM_BLOCK;
+
+	if (dm_level_of(below) != PG_LEVEL_2M || dm_level_of(pfn) != PG_LEVEL_2M)
+		kunit_skip(test, "the kernel is not mapped by a large entry");
+
+	dm_attach(test, DM_BLOCK, MEMSEC_COLLAPSE_NEVER);
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, below, 1), 0);
+	KUNIT_EXPECT_EQ(test, dm_level_of(below), PG_LEVEL_4K);
+	KUNIT_EXPECT_EQ(test, dm_level_of(pfn), PG_LEVEL_2M);
+	memsec_directmap_give_back(GUEST, below, 1);
+}
+
 static struct kunit_case directmap_test_cases[] = {
 	KUNIT_CASE_PARAM(range_is_taken_and_given_back, request_gen_params),
 	KUNIT_CASE(second_page_splits_nothing),
 	KUNIT_CASE(guest_pages_stay_mapped),
 	KUNIT_CASE(giga_entry),
 	KUNIT_CASE(giga_entry_with_neighbours),
+	KUNIT_CASE(giga_entry_is_not_left),
+	KUNIT_CASE(giga_entry_with_a_guest),
 	KUNIT_CASE_PARAM(ahead_is_split_in_the_same_go, direction_gen_params),
 	KUNIT_CASE(ahead_is_used),
 	KUNIT_CASE(ahead_is_counted),
@@ -509,11 +656,16 @@ static struct kunit_case directmap_test_cases[] = {
 	KUNIT_CASE(default_is_what_linux_does),
 	KUNIT_CASE(facts_are_told),
 	KUNIT_CASE(owner_is_followed),
+	KUNIT_CASE(entry_that_changes_meanwhile),
+	KUNIT_CASE(entry_that_others_split_meanwhile),
+	KUNIT_CASE(entry_that_a_neighbour_splits_meanwhile),
 	KUNIT_CASE(failed_allocation_changes_nothing),
 	KUNIT_CASE(failed_second_chunk_gives_back_the_first),
 	KUNIT_CASE(large_range_is_taken_in_chunks),
 	KUNIT_CASE(failed_allocation_ahead_is_no_error),
 	KUNIT_CASE(unmapped_page_is_refused),
+	KUNIT_CASE(refused_range_of_others_is_forgotten),
+	KUNIT_CASE(kernel_is_not_split_ahead),
 	{}
 };
 
