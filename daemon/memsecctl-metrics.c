@@ -52,7 +52,9 @@ static void print_number(const char *mechanism, const char *part, const NamedNum
 
 /* What can become less: amounts of now, and maxima, which can be set back. */
 static bool is_gauge(const char *name) {
-        static const char *const amounts[] = { "guest_pages", "secretmem_pages", "unused_ranges", "xpfo_pages" };
+        static const char *const amounts[] = {
+                "guest_pages", "secretmem_pages", "unused_ranges", "xpfo_pages"
+        };
 
         for (size_t i = 0; i < ELEMENTSOF(amounts); i++)
                 if (streq(name, amounts[i]))
