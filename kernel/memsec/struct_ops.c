@@ -100,17 +100,15 @@ struct memsec_bpf_value {
 	struct memsec_ops ops ____cacheline_aligned_in_smp;
 };
 
+/* All members from the first callback on are callbacks. */
+#define MEMSEC_BPF_CALLBACKS						\
+	((sizeof(struct memsec_ops) - offsetof(struct memsec_ops, init)) / \
+	 sizeof(unsigned long))
+
 static int memsec_bpf_emit_programs(struct bpf_map *map, char *buf)
 {
-	static const size_t callbacks[] = {
-		offsetof(struct memsec_ops, init),
-		offsetof(struct memsec_ops, exit),
-		offsetof(struct memsec_ops, teardown),
-		offsetof(struct memsec_ops, directmap),
-		offsetof(struct memsec_ops, directmap_collapse),
-	};
 	struct memsec_bpf_value *value __free(kfree) = NULL;
-	unsigned long id;
+	unsigned long *ids;
 	u32 key = 0;
 	int len = 0;
 	int i;
@@ -122,11 +120,11 @@ static int memsec_bpf_emit_programs(struct bpf_map *map, char *buf)
 	if (!value || bpf_struct_ops_map_sys_lookup_elem(map, &key, value))
 		return 0;
 
-	for (i = 0; i < ARRAY_SIZE(callbacks); i++) {
-		memcpy(&id, (void *)&value->ops + callbacks[i], sizeof(id));
-		if (id)
+	ids = (void *)&value->ops + offsetof(struct memsec_ops, init);
+	for (i = 0; i < MEMSEC_BPF_CALLBACKS; i++) {
+		if (ids[i])
 			len += sysfs_emit_at(buf, len, "%s%lu", len ? " " : "",
-					     id);
+					     ids[i]);
 	}
 
 	return len;
