@@ -125,14 +125,22 @@ static void giga_entry(struct kunit *test)
 	dm_expect_area(test, area, 0, 0);
 }
 
-static void giga_entry_with_neighbours(struct kunit *test)
+/* Other pages that the same entry of 1 GiB maps. */
+static struct dm_area *giga_neighbour(struct kunit *test, struct dm_area *area)
 {
-	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_1G);
 	struct dm_area *other = dm_area_alloc(test, 9);
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	if (area->pfn / DIRECTMAP_1G_PAGES != other->pfn / DIRECTMAP_1G_PAGES)
 		kunit_skip(test, "the pages are not of one entry");
+
+	return other;
+}
+
+static void giga_entry_with_neighbours(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_1G);
+	struct dm_area *other = giga_neighbour(test, area);
 
 	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
 	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, area->pfn, 1), 0);
@@ -164,11 +172,7 @@ static void giga_entry_is_not_left(struct kunit *test)
 static void giga_entry_with_a_guest(struct kunit *test)
 {
 	struct dm_area *area = dm_area_find(test, 9, PG_LEVEL_1G);
-	struct dm_area *other = dm_area_alloc(test, 9);
-
-	KUNIT_ASSERT_NOT_NULL(test, other);
-	if (area->pfn / DIRECTMAP_1G_PAGES != other->pfn / DIRECTMAP_1G_PAGES)
-		kunit_skip(test, "the pages are not of one entry");
+	struct dm_area *other = giga_neighbour(test, area);
 
 	dm_attach(test, MEMSEC_DIRECTMAP_EXACT, MEMSEC_COLLAPSE_NOW);
 	KUNIT_ASSERT_EQ(test, dm_take(SECRETMEM, other->pfn, 1), 0);
