@@ -328,7 +328,8 @@ void directmap_call_worker(unsigned long delay)
 
 static void collapse_soon(void)
 {
-	if (memsec_attached() && directmap_unused() && !xchg(&called, true))
+	if (memsec_attached() && directmap_unused() && !READ_ONCE(called) &&
+	    !xchg(&called, true))
 		directmap_call_worker(COLLAPSE_DELAY);
 }
 
