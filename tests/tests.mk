@@ -39,7 +39,11 @@ check-kunit: kernel kernel-kunit $(B)/packages/vm
 ## check-vm: memsecd under systemd over the kernel, all in the VM
 check-vm: kernel image
 	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 2700; result=$$?; \
+	tests/tap-run vm-4k $(VM_RUN) --tests directmap-4k --append '$(VM_4K)' || result=1; \
 	$(if $(VM_ICOUNT_TESTS),tests/tap-run vm-icount $(VM_RUN) --icount --tests $(VM_ICOUNT_TESTS) &&) exit $$result
+
+# A direct map in entries of 4 KiB, and before that what there is not.
+VM_4K := memsec.directmap=2m memsec.directmap=4k
 
 # Their clock counts instructions. A debug kernel spends more of them on its checks in interrupts than on the rest.
 VM_ICOUNT_TESTS := $(if $(filter debug,$(CONFIG)),,hostile-hold)

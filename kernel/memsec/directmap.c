@@ -107,13 +107,30 @@ struct memsec_mechanism memsec_directmap_mechanism = {
 	.policy_changed = directmap_policy_changed,
 };
 
-static void count_op(const struct directmap_op *op)
+/**
+ * directmap_count() - Count what an operation did
+ * @op: the operation
+ *
+ * Context: Any.
+ */
+void directmap_count(const struct directmap_op *op)
 {
 	memsec_count_add(&directmap_splits, op->splits);
 	memsec_count_add(&directmap_splits_1g, op->splits_1g);
 	memsec_count_add(&directmap_splits_ahead, op->splits_ahead);
 	memsec_count_add(&directmap_lock_holds, op->lock_holds);
 	memsec_count_add(&directmap_tlb_flushes, op->tlb_flushes);
+}
+
+/**
+ * directmap_max_chunk() - How much to do in one hold of cpa_lock
+ *
+ * Context: Any.
+ * Return: pages.
+ */
+unsigned long directmap_max_chunk(void)
+{
+	return memsec_limit(&max_chunk);
 }
 
 /* A guest's memory may be read and written by nobody else, but be mapped. */
@@ -274,7 +291,7 @@ static void decide(struct directmap_op *op, struct memsec_directmap_owner *owner
 static int hold_chunks(struct directmap_op *op,
 		       struct memsec_directmap_owner *owner)
 {
-	unsigned long chunk = memsec_limit(&max_chunk);
+	unsigned long chunk = directmap_max_chunk();
 	struct directmap_op part = *op;
 	int ret = 0;
 
@@ -300,7 +317,7 @@ static int hold_chunks(struct directmap_op *op,
 		directmap_unmap(&part, chunk);
 	}
 	atomic_long_add(part.went_ahead * (long)DIRECTMAP_2M_PAGES, &owner->ahead);
-	count_op(&part);
+	directmap_count(&part);
 	part.pfn = op->pfn;
 	trace_memsec_directmap_take(&part, op->end - op->pfn, ret);
 
@@ -401,14 +418,14 @@ void memsec_directmap_give_back(enum memsec_directmap_kind kind,
 		.pfn = pfn,
 		.unmap = kind_unmaps(kind),
 	};
-	unsigned long chunk = memsec_limit(&max_chunk);
+	unsigned long chunk = directmap_max_chunk();
 	unsigned long end = pfn + pages;
 
 	for (; op.pfn < end; op.pfn = op.end) {
 		op.end = min(op.pfn + chunk, end);
 		directmap_release(&op);
 	}
-	count_op(&op);
+	directmap_count(&op);
 	collapse_soon();
 }
 

@@ -107,8 +107,14 @@ struct directmap_pass {
 #define DIRECTMAP_ASK_AGAIN_NS	(30ULL * NSEC_PER_SEC)
 
 /* directmap.c */
+void directmap_count(const struct directmap_op *op);
+unsigned long directmap_max_chunk(void);
 void directmap_call_worker(unsigned long delay);
 void directmap_collapse_pass(void);
+
+/* directmap_boot.c */
+bool directmap_stays_split(void);
+void directmap_split_all(unsigned long pfn, unsigned long end);
 
 /* directmap_map.c */
 struct directmap_block *directmap_block_find(unsigned long pfn, int level);

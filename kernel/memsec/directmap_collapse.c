@@ -90,13 +90,14 @@ void directmap_block_used(struct directmap_block *block)
 /**
  * directmap_block_unused() - A block holds no pages, or no more
  * @block: the block; freed when it is not to be collapsed, because memsec did
- *	not split its entry, or that maps the kernel
+ *	not split its entry, or that maps the kernel, or is to stay split
  *
  * Context: Under cpa_lock.
  */
 void directmap_block_unused(struct directmap_block *block)
 {
-	if (!block->table || directmap_is_kernel(block->pfn, DIRECTMAP_2M_PAGES)) {
+	if (!block->table || directmap_stays_split() ||
+	    directmap_is_kernel(block->pfn, DIRECTMAP_2M_PAGES)) {
 		directmap_block_forget(block);
 		block->table = NULL;
 		directmap_block_free(block);

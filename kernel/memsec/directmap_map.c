@@ -399,6 +399,7 @@ static int split_block(struct directmap_op *op, unsigned long pfn)
 static void split_ahead(struct directmap_op *op)
 {
 	unsigned int before = op->splits;
+	struct directmap_block *block;
 	unsigned int so_far;
 	unsigned long pfn;
 
@@ -412,7 +413,9 @@ static void split_ahead(struct directmap_op *op)
 		if (op->splits == so_far)
 			continue;
 
-		directmap_block_find(pfn, PG_LEVEL_2M)->ahead_of = op->owner;
+		block = directmap_block_find(pfn, PG_LEVEL_2M);
+		if (block)
+			block->ahead_of = op->owner;
 		op->went_ahead++;
 	}
 	op->splits_ahead += op->splits - before;
