@@ -189,23 +189,6 @@ static void owner_follow(struct memsec_directmap_owner *owner,
 	WRITE_ONCE(owner->direction, direction);
 }
 
-/**
- * memsec_directmap_owner_init() - The current task becomes the owner of pages
- * @owner: the owner
- *
- * Context: Process context.
- */
-void memsec_directmap_owner_init(struct memsec_directmap_owner *owner)
-{
-	static atomic64_t ids;
-
-	*owner = (struct memsec_directmap_owner) {
-		.id = atomic64_inc_return(&ids),
-		.cgroup_id = memsec_owner_cgroup(),
-		.block = ULONG_MAX / 2,
-	};
-}
-
 static void fill_ctx(const struct directmap_op *op,
 		     struct memsec_directmap_owner *owner,
 		     unsigned long entry_pages,
@@ -353,7 +336,7 @@ static void collapse_soon(void)
 /**
  * memsec_directmap_take() - Take pages out of the direct map
  * @owner: whose they become
- * @kind: why
+ * @kind: why; the owner's
  * @pfn: first page
  * @pages: number of pages; they are the caller's and mapped
  *
@@ -373,11 +356,14 @@ int memsec_directmap_take(struct memsec_directmap_owner *owner,
 		.kind = kind,
 		.cgroup_id = owner->cgroup_id,
 		.owner = owner->id,
+		.account = owner->account,
 		.pfn = pfn,
 		.end = pfn + pages,
 		.unmap = kind_unmaps(kind),
 	};
 	int ret;
+
+	VM_WARN_ON_ONCE(kind != owner->account->kind);
 
 	owner_follow(owner, pfn);
 	decide(&op, owner);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * memsec: what the policy side of the direct map, directmap.c, and the side of
- * the page tables, directmap_map.c and directmap_collapse.c, have in common.
+ * memsec: what the policy side of the direct map, directmap.c, the side of the
+ * page tables, directmap_map.c and directmap_collapse.c, and the books about
+ * who holds what, directmap_owners.c, have in common.
  */
 #ifndef _MM_MEMSEC_DIRECTMAP_H
 #define _MM_MEMSEC_DIRECTMAP_H
@@ -12,8 +13,40 @@
 #include <linux/timerqueue.h>
 #include <asm/sections.h>
 
+struct cgroup;
+
 #define DIRECTMAP_2M_PAGES	(PMD_SIZE / PAGE_SIZE)
 #define DIRECTMAP_1G_PAGES	(PUD_SIZE / PAGE_SIZE)
+
+/**
+ * struct directmap_account - what a cgroup holds, of one kind
+ * @kind: why
+ * @cgroup: the cgroup, referenced; NULL in a kernel without cgroups
+ * @cgroup_id: its id
+ * @owners: owners that there are, with pages or without
+ * @held: pages now; under cpa_lock
+ * @most: pages at most so far; under cpa_lock
+ *
+ * There is one while there are owners or pages or the cgroup, whatever goes last.
+ */
+struct directmap_account {
+	enum memsec_directmap_kind kind;
+	struct cgroup *cgroup;
+	u64 cgroup_id;
+	unsigned int owners;
+	u64 held;
+	u64 most;
+};
+
+/**
+ * union directmap_page_accounts - whose each page of a block is
+ * @list: while it is a spare one
+ * @of: the account of each page that is held
+ */
+union directmap_page_accounts {
+	struct list_head list;
+	struct directmap_account *of[DIRECTMAP_2M_PAGES];
+};
 
 /**
  * struct directmap_block - a range that one entry mapped, or could map
@@ -26,6 +59,8 @@
  *	not split it
  * @prot: of the entry for which the table is filled
  * @held: pages that must not be mapped by such an entry; of 2 MiB only
+ * @account: where all of those are counted, if @accounts is NULL
+ * @accounts: where each of them is, since they are not all of one account
  * @unused_ns: since when there are none
  * @kind: why the range was split last
  * @cgroup_id: for whom
@@ -42,6 +77,8 @@ struct directmap_block {
 	struct page *table;
 	pgprot_t prot;
 	unsigned int held;
+	struct directmap_account *account;
+	union directmap_page_accounts *accounts;
 	u64 unused_ns;
 	enum memsec_directmap_kind kind;
 	u64 cgroup_id;
@@ -54,6 +91,7 @@ struct directmap_block {
  * @kind: why
  * @cgroup_id: for whom
  * @owner: id of the owner
+ * @account: where to count pages that it takes
  * @pfn: first page
  * @end: the page after the last
  * @ahead: first page to split ahead
@@ -62,6 +100,8 @@ struct directmap_block {
  * @unmap: pages have to be unmapped
  * @later: but by directmap_unmap(), when all of the range is held
  * @spare: blocks that may be needed, with page tables
+ * @spare_accounts: what a block needs that comes to be of more than one account
+ * @want_accounts: how many more of those are needed
  * @splits: entries split
  * @splits_1g: how many of those were of 1 GiB
  * @splits_ahead: how many of them were not needed for this range
@@ -73,6 +113,7 @@ struct directmap_op {
 	enum memsec_directmap_kind kind;
 	u64 cgroup_id;
 	u64 owner;
+	struct directmap_account *account;
 	unsigned long pfn;
 	unsigned long end;
 	unsigned long ahead;
@@ -81,6 +122,8 @@ struct directmap_op {
 	bool unmap;
 	bool later;
 	struct list_head spare;
+	struct list_head spare_accounts;
+	unsigned int want_accounts;
 	unsigned int splits;
 	unsigned int splits_1g;
 	unsigned int splits_ahead;
@@ -128,6 +171,21 @@ int directmap_hold(struct directmap_op *op);
 void directmap_unmap(struct directmap_op *op, unsigned long chunk);
 void directmap_release(struct directmap_op *op);
 u64 directmap_held(enum memsec_directmap_kind kind);
+
+/* directmap_owners.c */
+struct cgroup *directmap_cgroup_get(void);
+struct directmap_account *directmap_account_find(enum memsec_directmap_kind kind,
+						 u64 cgroup_id);
+void directmap_accounts_prune(void);
+union directmap_page_accounts *directmap_page_accounts_new(void);
+int directmap_accounts_prepare(struct directmap_op *op);
+int directmap_accounts_attach(struct directmap_op *op);
+void directmap_accounts_drop(struct directmap_op *op);
+void directmap_account_hold(struct directmap_op *op,
+			    struct directmap_block *block, unsigned long pfn,
+			    unsigned long pages);
+void directmap_account_release(struct directmap_block *block,
+			       unsigned long pfn, unsigned long pages);
 
 /* directmap_collapse.c */
 void directmap_block_used(struct directmap_block *block);

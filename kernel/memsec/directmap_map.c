@@ -194,6 +194,7 @@ void directmap_block_free(struct directmap_block *block)
 {
 	if (block->table)
 		__free_page(block->table);
+	kfree(block->accounts);
 	kfree(block);
 }
 
@@ -504,6 +505,7 @@ static void hold_pages(struct directmap_op *op)
 		if (block->ahead_of && block->ahead_of == op->owner)
 			op->went_ahead--;
 		block->ahead_of = 0;
+		directmap_account_hold(op, block, pfn, next - pfn);
 		block->held += next - pfn;
 		block->kind = op->kind;
 		block->cgroup_id = op->cgroup_id;
@@ -531,7 +533,9 @@ static int hold_locked(struct directmap_op *op)
 
 	lockdep_assert_held(&cpa_lock);
 
-	ret = split_range(op);
+	ret = directmap_accounts_attach(op);
+	if (!ret)
+		ret = split_range(op);
 	if (!ret && op->unmap && !all_mapped(op))
 		ret = -EBUSY;
 	if (ret) {
@@ -564,6 +568,8 @@ static int prepare_all(struct directmap_op *op)
 	int ret = prepare(op, op->pfn, op->end, true, GFP_KERNEL);
 
 	if (!ret)
+		ret = directmap_accounts_prepare(op);
+	if (!ret)
 		prepare(op, op->ahead, op->ahead_end, false,
 			GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 
@@ -574,8 +580,9 @@ static int prepare_all(struct directmap_op *op)
  * directmap_hold() - Take a range out of large entries, and unmap it
  * @op: the operation; splits and unmaps as it says
  *
- * One hold of cpa_lock, and one TLB flush if anything has to be flushed. The
- * range counts as held until directmap_release(), and cannot be collapsed.
+ * One hold of cpa_lock, and one TLB flush if anything has to be flushed; another
+ * hold when what was allocated before turns out not to be enough. The range
+ * counts as held until directmap_release(), and cannot be collapsed.
  *
  * Context: Process context, may sleep.
  * Return: 0; -ENOMEM; -EBUSY when a page to unmap is not mapped. On any error
@@ -588,6 +595,8 @@ int directmap_hold(struct directmap_op *op)
 	int ret;
 
 	INIT_LIST_HEAD(&op->spare);
+	INIT_LIST_HEAD(&op->spare_accounts);
+	op->want_accounts = 0;
 	do {
 		ret = prepare_all(op);
 		if (!ret) {
@@ -602,6 +611,7 @@ int directmap_hold(struct directmap_op *op)
 		}
 		spare_drop(op);
 	} while (ret == -EAGAIN && --tries);
+	directmap_accounts_drop(op);
 
 	return ret == -EAGAIN ? -ENOMEM : ret;
 }
@@ -643,6 +653,7 @@ static void release_locked(struct directmap_op *op)
 			continue;
 
 		block->held -= next - pfn;
+		directmap_account_release(block, pfn, next - pfn);
 		held_pages[op->kind] -= next - pfn;
 		if (!block->held)
 			directmap_block_unused(block);

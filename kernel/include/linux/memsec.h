@@ -12,12 +12,15 @@
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
 #include <linux/limits.h>
+#include <linux/list.h>
 #include <linux/sched.h>
 #include <linux/spinlock_types.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 #include <linux/memsec_ops.h>
 
+struct directmap_account;
+struct inode;
 struct kobject;
 
 /**
@@ -95,9 +98,13 @@ struct memsec_teardown {
  * @block: the 2 MiB in which its last page was
  * @sequence: how often it went on to the next 2 MiB in the same direction
  * @direction: 1 for up, -1 for down, 0 for none
+ * @account: where its pages are counted
+ * @inode: of the file that it is, NULL when it is none
+ * @list: in the list of files
  *
- * Embedded in a file or a guest. The last three are a guess of what comes next:
- * threads that race for them make it a worse guess and nothing else.
+ * Embedded in a file or a guest. @block, @sequence and @direction are a guess of
+ * what comes next: threads that race for them make it a worse guess and nothing
+ * else.
  */
 struct memsec_directmap_owner {
 	u64 cgroup_id;
@@ -108,6 +115,9 @@ struct memsec_directmap_owner {
 	unsigned long block;
 	unsigned long sequence;
 	int direction;
+	struct directmap_account *account;
+	struct inode *inode;
+	struct list_head list;
 };
 
 #ifdef CONFIG_MEMSEC
@@ -303,7 +313,10 @@ static inline void memsec_teardown_end(struct memsec_teardown *td)
 extern spinlock_t cpa_lock;
 unsigned long direct_map_bytes(int level);
 
-void memsec_directmap_owner_init(struct memsec_directmap_owner *owner);
+int memsec_directmap_owner_init(struct memsec_directmap_owner *owner,
+				enum memsec_directmap_kind kind,
+				struct inode *inode);
+void memsec_directmap_owner_exit(struct memsec_directmap_owner *owner);
 int memsec_directmap_take(struct memsec_directmap_owner *owner,
 			  enum memsec_directmap_kind kind, unsigned long pfn,
 			  unsigned long pages);
@@ -316,8 +329,16 @@ void memsec_directmap_give_back(enum memsec_directmap_kind kind,
 #include <linux/set_memory.h>
 #include <asm/tlbflush.h>
 
+static inline int
+memsec_directmap_owner_init(struct memsec_directmap_owner *owner,
+			    enum memsec_directmap_kind kind,
+			    struct inode *inode)
+{
+	return 0;
+}
+
 static inline void
-memsec_directmap_owner_init(struct memsec_directmap_owner *owner)
+memsec_directmap_owner_exit(struct memsec_directmap_owner *owner)
 {
 }
 

@@ -522,7 +522,7 @@ static void rival_take(struct rival *rival)
 {
 	unsigned long pfn = rival->pfn + rival->rounds % rival->pages;
 
-	if (memsec_directmap_take(&dm_owner, SECRETMEM, pfn, 1)) {
+	if (memsec_directmap_take(&dm_file, SECRETMEM, pfn, 1)) {
 		rival->bad++;
 		return;
 	}

@@ -38,7 +38,9 @@ const struct memsec_ops dm_policy = {
 };
 
 struct fake_holder dm_holder;
+/* A guest, and a file that has no inode. */
 struct memsec_directmap_owner dm_owner;
+struct memsec_directmap_owner dm_file;
 
 /* The counters, and what they were when the test began. */
 static const char *const names[] = {
@@ -101,10 +103,10 @@ int dm_test_init(struct kunit *test)
 	fake_holder_init(&dm_holder);
 	fake_clock_start(test);
 	kunit_activate_static_stub(test, directmap_call_worker, nobody_comes);
-	memsec_directmap_owner_init(&dm_owner);
 	dm_note_counters(test);
 
-	return 0;
+	return memsec_directmap_owner_init(&dm_owner, GUEST, NULL) ?:
+	       memsec_directmap_owner_init(&dm_file, SECRETMEM, NULL);
 }
 
 /**
@@ -145,6 +147,8 @@ void dm_test_exit(struct kunit *test)
 		dm_pass_after(test, DIRECTMAP_ASK_AGAIN_NS);
 	KUNIT_EXPECT_EQ(test, directmap_unused(), 0);
 	fake_detach(&dm_holder);
+	memsec_directmap_owner_exit(&dm_owner);
+	memsec_directmap_owner_exit(&dm_file);
 	fake_write(test, dm_mech, "max_chunk_pages", "32768");
 	fake_write(test, dm_mech, "max_ahead_pages", "262144");
 	fake_write(test, dm_mech, "max_collapses_per_pass", "64");
@@ -300,7 +304,7 @@ void dm_expect_area(struct kunit *test, const struct dm_area *area,
 }
 
 /**
- * dm_take() - Take pages for dm_owner
+ * dm_take() - Take pages for dm_owner or, of a file, dm_file
  * @kind: why
  * @pfn: first page
  * @pages: number of pages
@@ -310,5 +314,6 @@ void dm_expect_area(struct kunit *test, const struct dm_area *area,
 int dm_take(enum memsec_directmap_kind kind, unsigned long pfn,
 	    unsigned long pages)
 {
-	return memsec_directmap_take(&dm_owner, kind, pfn, pages);
+	return memsec_directmap_take(kind == GUEST ? &dm_owner : &dm_file, kind,
+				     pfn, pages);
 }

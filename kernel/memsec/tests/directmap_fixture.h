@@ -52,6 +52,7 @@ extern const struct memsec_ops dm_policy;
 extern struct dm_script dm_script;
 extern struct fake_holder dm_holder;
 extern struct memsec_directmap_owner dm_owner;
+extern struct memsec_directmap_owner dm_file;
 
 void dm_note_counters(struct kunit *test);
 u64 dm_counted(struct kunit *test, const char *name);

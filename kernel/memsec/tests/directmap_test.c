@@ -253,7 +253,8 @@ static void ahead_is_counted(struct kunit *test)
 	struct dm_area *next = dm_area_find(test, 10, PG_LEVEL_2M);
 	struct memsec_directmap_owner other;
 
-	memsec_directmap_owner_init(&other);
+	KUNIT_ASSERT_EQ(test, memsec_directmap_owner_init(&other, GUEST, NULL),
+			0);
 	dm_attach(test, DM_BLOCK, MEMSEC_COLLAPSE_NEVER);
 	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn, 1), 0);
 	KUNIT_EXPECT_EQ(test, dm_script.ctx.ahead, 0);
@@ -275,6 +276,7 @@ static void ahead_is_counted(struct kunit *test)
 	memsec_directmap_give_back(GUEST, area->pfn + DM_BLOCK, 2);
 	memsec_directmap_give_back(GUEST, next->pfn, 1);
 	memsec_directmap_give_back(GUEST, next->pfn + DM_BLOCK, 1);
+	memsec_directmap_owner_exit(&other);
 }
 
 struct answer {
