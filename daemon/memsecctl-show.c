@@ -354,6 +354,142 @@ void show_change(const Change *change, bool json) {
         putchar('\n');
 }
 
+/* The unit whose own cgroup it is, or NULL. */
+static const char *cgroup_unit(const Cgroup *cgroup) {
+        return streq(cgroup->path, "/") ? "-.slice" : cgroup_path_unit(cgroup->path);
+}
+
+static json_object *cgroup_to_json(const Cgroup *cgroup) {
+        json_object *o = json_object_new_object();
+        const char *unit = cgroup_unit(cgroup);
+
+        json_object_object_add(o, "unit", unit ? json_object_new_string(unit) : NULL);
+        json_add_string(o, "path", cgroup->path);
+        json_add_number(o, "cgroup", cgroup->id);
+        json_object_object_add(o, "deleted", json_object_new_boolean(cgroup->deleted));
+        return o;
+}
+
+static json_object *account_to_json(const Account *account) {
+        json_object *o = cgroup_to_json(&account->cgroup);
+
+        json_add_string(o, "kind", account->kind);
+        json_add_number(o, "now", account->now);
+        json_add_number(o, "most", account->most);
+        json_add_number(o, "owners", account->owners);
+        return o;
+}
+
+static json_object *secret_file_to_json(const SecretFile *file) {
+        json_object *o = cgroup_to_json(&file->cgroup), *processes = json_object_new_array();
+
+        for (const Holder *h = file->holders; h < file->holders + file->n_holders; h++) {
+                json_object *process = json_object_new_object();
+
+                json_add_number(process, "pid", h->pid);
+                json_object_object_add(process, "comm", h->comm ? json_object_new_string(h->comm) : NULL);
+                json_object_array_add(processes, process);
+        }
+
+        json_add_number(o, "inode", file->inode);
+        json_add_number(o, "now", file->now);
+        json_object_object_add(o, "processes", processes);
+        return o;
+}
+
+static void show_owners_json(const Owners *owners) {
+        _cleanup_json_ json_object *o = json_object_new_object();
+        json_object *accounts = json_object_new_array(), *files = json_object_new_array();
+
+        for (size_t i = 0; i < owners->n_accounts; i++)
+                json_object_array_add(accounts, account_to_json(owners->accounts + i));
+        for (size_t i = 0; i < owners->n_files; i++)
+                json_object_array_add(files, secret_file_to_json(owners->files + i));
+
+        json_object_object_add(o, "owners", accounts);
+        json_object_object_add(o, "files", files);
+        json_object_object_add(o, "hibernation_prevented", json_object_new_boolean(owners->any_file));
+        json_print(o);
+}
+
+static size_t cgroup_width(const Cgroup *cgroup) {
+        return strlen(cgroup_unit(cgroup) ?: cgroup->path) + (cgroup->deleted ? strlen(" (deleted)") : 0);
+}
+
+/* Prints what a cgroup is called in a column of that width. */
+static void print_cgroup(const Cgroup *cgroup, size_t width) {
+        printf("%s%s%*s", cgroup_unit(cgroup) ?: cgroup->path, cgroup->deleted ? " (deleted)" : "",
+               (int) (width - cgroup_width(cgroup)), "");
+}
+
+/* A number of bytes in a column. */
+static void print_bytes(uint64_t bytes) {
+        static const KeySpec size = { .type = KEY_SIZE };
+        _cleanup_free_ char *text = NULL;
+
+        if (value_format(&size, bytes, &text) < 0)
+                printf(" %12" PRIu64, bytes);
+        else
+                printf(" %12s", text);
+}
+
+static void print_accounts(const Owners *owners, size_t width) {
+        printf("%-*s %-9s %12s %12s %7s\n", (int) width, "UNIT OR CGROUP", "KIND", "NOW", "MOST", "OWNERS");
+
+        for (const Account *a = owners->accounts; a < owners->accounts + owners->n_accounts; a++) {
+                print_cgroup(&a->cgroup, width);
+                printf(" %-9s", a->kind);
+                print_bytes(a->now);
+                print_bytes(a->most);
+                printf(" %7" PRIu64 "\n", a->owners);
+        }
+}
+
+static void print_secret_files(const Owners *owners, size_t width) {
+        printf("\n%-*s %-10s %12s  %s\n", (int) width, "UNIT OR CGROUP", "INODE", "NOW", "PROCESSES");
+
+        for (const SecretFile *f = owners->files; f < owners->files + owners->n_files; f++) {
+                const char *separator = "";
+
+                print_cgroup(&f->cgroup, width);
+                printf(" %-10" PRIu64, f->inode);
+                print_bytes(f->now);
+                fputs(f->n_holders > 0 ? "  " : "  -", stdout);
+                for (const Holder *h = f->holders; h < f->holders + f->n_holders; h++) {
+                        printf("%s%d (%s)", separator, (int) h->pid, h->comm ?: "-");
+                        separator = ", ";
+                }
+                putchar('\n');
+        }
+}
+
+static void show_owners_text(const Owners *owners, const char *unit) {
+        size_t width = strlen("UNIT OR CGROUP");
+
+        for (size_t i = 0; i < owners->n_accounts; i++)
+                if (cgroup_width(&owners->accounts[i].cgroup) > width)
+                        width = cgroup_width(&owners->accounts[i].cgroup);
+        for (size_t i = 0; i < owners->n_files; i++)
+                if (cgroup_width(&owners->files[i].cgroup) > width)
+                        width = cgroup_width(&owners->files[i].cgroup);
+
+        if (owners->n_accounts > 0)
+                print_accounts(owners, width);
+        else
+                printf("%s holds memory out of the direct map.\n", unit ? "No such unit" : "Nobody");
+        if (owners->n_files > 0)
+                print_secret_files(owners, width);
+        if (owners->any_file)
+                puts("\nThis machine cannot hibernate while a file of memfd_secret(2) is open.");
+}
+
+void show_owners(const Owners *owners, const char *unit, bool json) {
+        if (json)
+                show_owners_json(owners);
+        else
+                show_owners_text(owners, unit);
+}
+
 static void show_policy_errors_json(const PolicyErrors *errors) {
         _cleanup_json_ json_object *list = json_object_new_array();
 

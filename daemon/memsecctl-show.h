@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "memsecctl-client.h"
+#include "memsecctl-owners.h"
 
 /* The value of one key; the policy has no spec, and its value is text. */
 typedef struct Setting {
@@ -42,5 +43,8 @@ void show_settings(const Setting *settings, size_t n_settings, bool only_values,
 
 /* The same keys as they are in force and as the policy files have them. */
 void show_differences(const Setting *running, const Setting *files, size_t n_settings, bool json);
+
+/* UNIT is the pattern that was asked for, or NULL. */
+void show_owners(const Owners *owners, const char *unit, bool json);
 
 void show_policy_errors(const PolicyErrors *errors, bool json);

@@ -17,6 +17,7 @@
 #include "memsecctl-files.h"
 #include "memsecctl-metrics.h"
 #include "memsecctl-monitor.h"
+#include "memsecctl-owners.h"
 #include "memsecctl-show.h"
 #include "memsecctl-top.h"
 #include "policy.h"
@@ -545,6 +546,20 @@ static ExitStatus verb_top(char **args _unused_) {
         return top_run(bus, arg_batch || !isatty(STDOUT_FILENO));
 }
 
+static ExitStatus verb_owners(char **args _unused_) {
+        _cleanup_(owners_done) Owners owners = {};
+        ExitStatus s = STATUS_OK;
+
+        if (arg_unit)
+                s = unit_pattern_is_valid(arg_unit);
+        if (s == STATUS_OK)
+                s = owners_load(arg_root, arg_unit, &owners);
+        if (s == STATUS_OK)
+                show_owners(&owners, arg_unit, arg_json);
+
+        return s;
+}
+
 static ExitStatus verify_file(const char *path, PolicyErrors *errors) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         int r;
@@ -588,6 +603,7 @@ static const Verb verbs[] = {
         { "reload",  "",             0, 0,    false, verb_reload,  "Read the policy files again" },
         { "monitor", "",             0, 0,    true,  verb_monitor, "Show changes as they happen" },
         { "top",     "",             0, 0,    false, verb_top,     "Show how fast counters grow" },
+        { "owners",  "",             0, 0,    true,  verb_owners,  "Show whose memory left the direct map" },
         { "metrics", "",             0, 0,    false, verb_metrics, "Print everything as OpenMetrics text" },
         { "verify",  "FILE...",      1, MANY, false, verb_verify,  "Check policy files without using them" },
 };
@@ -606,11 +622,12 @@ static void print_help(void) {
 
         printf("\nOptions:\n"
                "     --json          Print JSON\n"
-               "     --unit=UNIT     Settings of a unit; set, diff and persist take templates and globs\n"
+               "     --unit=UNIT     Settings of a unit, or with owners its memory; set, diff, persist and\n"
+               "                     owners take templates and globs\n"
                "     --value         With get: print values only\n"
                "     --batch         With top: show one table and end\n"
                "     --drop-in=NAME  With edit: the drop-in of that name\n"
-               "     --root=DIR      Look for policy files below DIR\n"
+               "     --root=DIR      Look for policy files below DIR; with owners for /proc\n"
                "  -h --help          Show this help\n"
                "     --version       Show the version\n\n"
                "See memsecctl(1) and memsec.yaml(5).\n");
