@@ -8,9 +8,10 @@
 #include <linux/kobject.h>
 #include <linux/memsec_emulation.h>
 #include <linux/panic.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/timekeeping.h>
 
-#include "../memsec/internal.h"
 #include "emulation.h"
 
 static struct kobject *emulation_kobj;
@@ -59,4 +60,43 @@ struct kobject *memsec_emulation_kobj(void)
 							memsec_kobj);
 
 	return emulation_kobj;
+}
+
+/**
+ * instruction_begin() - An instruction begins
+ * @instruction: which
+ *
+ * Nothing else runs on the CPU before an instruction ends, hence the disabled
+ * preemption.
+ *
+ * Context: Any. Disables preemption until instruction_end().
+ * Return: for that.
+ */
+u64 instruction_begin(struct instruction *instruction)
+{
+	preempt_disable();
+
+	return memsec_limit(&instruction->cost) ? ktime_get_mono_fast_ns() : 0;
+}
+
+/**
+ * instruction_end() - An instruction ends, when it has taken its time
+ * @instruction: which
+ * @begin: what instruction_begin() returned
+ *
+ * The cost is counted from the beginning, so what the model itself takes is
+ * part of it, and a cost below that has no effect. Both clock and loop go by
+ * instructions executed when the machine is a virtual one that counts them.
+ *
+ * Context: Any.
+ */
+void instruction_end(struct instruction *instruction, u64 begin)
+{
+	u64 cost = memsec_limit(&instruction->cost);
+
+	memsec_count_add(&instruction->count, 1);
+	/* No cpu_relax(): an emulated CPU leaves its own loop for that. */
+	while (begin && ktime_get_mono_fast_ns() - begin < cost)
+		;
+	preempt_enable();
 }

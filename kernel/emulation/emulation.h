@@ -1,10 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the models share.
+ */
 #ifndef _MM_MEMSEC_EMULATION_H
 #define _MM_MEMSEC_EMULATION_H
 
 #include <linux/init.h>
 
+#include "../memsec/internal.h"
+
 struct kobject;
+
+/* The most that an instruction can be told to take, in ns. */
+#define INSTRUCTION_MAX_NS	1000000
+
+/**
+ * struct instruction - what sysfs has of a modelled instruction
+ * @cost: the time it takes at least, in ns; 0 to take what the model takes
+ * @count: how often it ran, failures included
+ */
+struct instruction {
+	struct memsec_limit cost;
+	struct memsec_counter count;
+};
+
+/* The initializer of an instruction with the files _name_ns and _name_count. */
+#define INSTRUCTION(_name, _counts) {					\
+	.cost = {							\
+		.attr = __ATTR(_name##_ns, 0644, memsec_limit_show,	\
+			       memsec_limit_store),			\
+		.max = INSTRUCTION_MAX_NS,				\
+	},								\
+	.count = {							\
+		.attr = __ATTR(_name##_count, 0444,			\
+			       memsec_counter_show, NULL),		\
+		.count = (_counts),					\
+	},								\
+}
+
+u64 instruction_begin(struct instruction *instruction);
+void instruction_end(struct instruction *instruction, u64 begin);
 
 void memsec_emulation_announce(const char *what);
 struct kobject *memsec_emulation_kobj(void);

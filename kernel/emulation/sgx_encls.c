@@ -6,62 +6,34 @@
 #include <linux/kobject.h>
 #include <linux/memsec_emulation.h>
 #include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/sysfs.h>
-#include <linux/timekeeping.h>
 
-#include "../memsec/internal.h"
 #include "emulation.h"
 #include "sgx_model.h"
 
 #define NR_LEAVES	(EMODT + 1)
-#define MAX_COST_NS	1000000
 
 /* The page cache that the SGX driver uses. */
 struct sgx_epc sgx_model_epc;
 
 static DEFINE_PER_CPU(u64 [NR_LEAVES], leaf_counts);
 
-/**
- * struct sgx_leaf - what sysfs has of a leaf
- * @cost: the time it takes at least, in ns; 0 to take what the model takes
- * @count: how often it ran, failures included
- */
-struct sgx_leaf {
-	struct memsec_limit cost;
-	struct memsec_counter count;
-};
-
-#define SGX_LEAF(_leaf, _name)						\
-	[_leaf] = {							\
-		.cost = {						\
-			.attr = __ATTR(_name##_ns, 0644,		\
-				       memsec_limit_show,		\
-				       memsec_limit_store),		\
-			.max = MAX_COST_NS,				\
-		},							\
-		.count = {						\
-			.attr = __ATTR(_name##_count, 0444,		\
-				       memsec_counter_show, NULL),	\
-		},							\
-	}
-
-static struct sgx_leaf leaves[NR_LEAVES] = {
-	SGX_LEAF(ECREATE, ecreate),
-	SGX_LEAF(EADD, eadd),
-	SGX_LEAF(EINIT, einit),
-	SGX_LEAF(EREMOVE, eremove),
-	SGX_LEAF(EDGBRD, edbgrd),
-	SGX_LEAF(EDGBWR, edbgwr),
-	SGX_LEAF(EEXTEND, eextend),
-	SGX_LEAF(ELDU, eldu),
-	SGX_LEAF(EBLOCK, eblock),
-	SGX_LEAF(EPA, epa),
-	SGX_LEAF(EWB, ewb),
-	SGX_LEAF(ETRACK, etrack),
-	SGX_LEAF(EAUG, eaug),
-	SGX_LEAF(EMODPR, emodpr),
-	SGX_LEAF(EMODT, emodt),
+static struct instruction leaves[NR_LEAVES] = {
+	[ECREATE] = INSTRUCTION(ecreate, &leaf_counts[ECREATE]),
+	[EADD] = INSTRUCTION(eadd, &leaf_counts[EADD]),
+	[EINIT] = INSTRUCTION(einit, &leaf_counts[EINIT]),
+	[EREMOVE] = INSTRUCTION(eremove, &leaf_counts[EREMOVE]),
+	[EDGBRD] = INSTRUCTION(edbgrd, &leaf_counts[EDGBRD]),
+	[EDGBWR] = INSTRUCTION(edbgwr, &leaf_counts[EDGBWR]),
+	[EEXTEND] = INSTRUCTION(eextend, &leaf_counts[EEXTEND]),
+	[ELDU] = INSTRUCTION(eldu, &leaf_counts[ELDU]),
+	[EBLOCK] = INSTRUCTION(eblock, &leaf_counts[EBLOCK]),
+	[EPA] = INSTRUCTION(epa, &leaf_counts[EPA]),
+	[EWB] = INSTRUCTION(ewb, &leaf_counts[EWB]),
+	[ETRACK] = INSTRUCTION(etrack, &leaf_counts[ETRACK]),
+	[EAUG] = INSTRUCTION(eaug, &leaf_counts[EAUG]),
+	[EMODPR] = INSTRUCTION(emodpr, &leaf_counts[EMODPR]),
+	[EMODT] = INSTRUCTION(emodt, &leaf_counts[EMODT]),
 };
 
 static int encls(unsigned int leaf, unsigned long rbx, unsigned long rcx,
@@ -114,11 +86,8 @@ static int encls(unsigned int leaf, unsigned long rbx, unsigned long rcx,
  * @rdx: third operand
  * @rbx_out: RBX after EDBGRD, else unused
  *
- * Nothing else runs on the CPU before an instruction ends, hence the disabled
- * preemption. The cost is counted from the beginning, so what the model itself
- * takes is part of it, and a cost below that has no effect: EWB and ELDU look
- * at every word of a page, EREMOVE overwrites each. Both clock and loop go by
- * instructions executed when the machine is a virtual one that counts them.
+ * What the model itself takes: EWB and ELDU look at every word of a page,
+ * EREMOVE overwrites each.
  *
  * Context: Any.
  * Return: 0, an SGX error code, or a fault: SGX_ENCLS_FAULT_FLAG and a trap
@@ -127,24 +96,15 @@ static int encls(unsigned int leaf, unsigned long rbx, unsigned long rcx,
 int memsec_sgx_encls(unsigned int leaf, unsigned long rbx, unsigned long rcx,
 		     unsigned long rdx, unsigned long *rbx_out)
 {
-	u64 cost, begin = 0;
+	u64 begin;
 	int ret;
 
 	if (leaf >= NR_LEAVES)
 		return SGX_MODEL_GP;
 
-	preempt_disable();
-	cost = memsec_limit(&leaves[leaf].cost);
-	if (cost)
-		begin = ktime_get_mono_fast_ns();
-
+	begin = instruction_begin(&leaves[leaf]);
 	ret = encls(leaf, rbx, rcx, rdx, rbx_out);
-	this_cpu_inc(leaf_counts[leaf]);
-
-	/* No cpu_relax(): an emulated CPU leaves its own loop for that. */
-	while (cost && ktime_get_mono_fast_ns() - begin < cost)
-		;
-	preempt_enable();
+	instruction_end(&leaves[leaf], begin);
 
 	return ret;
 }
@@ -187,7 +147,6 @@ static int __init sgx_model_sysfs_init(void)
 		/* Leaf 7 is ELDB, which Linux does not use. */
 		if (!leaves[leaf].cost.attr.attr.name)
 			continue;
-		leaves[leaf].count.count = &leaf_counts[leaf];
 		sysfs_attr_init(&leaves[leaf].cost.attr.attr);
 		sysfs_attr_init(&leaves[leaf].count.attr.attr);
 		sgx_attrs[n++] = &leaves[leaf].cost.attr.attr;
