@@ -380,6 +380,35 @@ int memsec_directmap_take(struct memsec_directmap_owner *owner,
 	return 0;
 }
 
+/**
+ * memsec_directmap_split() - Have a range mapped by entries of 4 KiB
+ * @pfn: first page
+ * @pages: number of pages
+ *
+ * For pages that were taken when they could be left in a larger entry, and
+ * cannot any more. They stay taken. Others may be put back into a large entry
+ * as soon as the policy likes.
+ *
+ * Context: Process context, no spinlock held. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int memsec_directmap_split(unsigned long pfn, unsigned long pages)
+{
+	struct directmap_op op = {
+		.kind = MEMSEC_DIRECTMAP_GUEST,
+		.pfn = pfn,
+		.end = pfn + pages,
+		.split = true,
+	};
+	int ret = directmap_split(&op);
+
+	directmap_count(&op);
+	if (ret)
+		memsec_count_add(&directmap_failed, 1);
+
+	return ret;
+}
+
 static void directmap_policy_changed(void)
 {
 	directmap_ask_again();

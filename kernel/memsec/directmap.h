@@ -168,6 +168,7 @@ unsigned long directmap_entry_pages(unsigned long pfn, unsigned long end);
 struct directmap_block *directmap_block_new(unsigned long pfn, int level,
 					    bool table, gfp_t gfp);
 int directmap_hold(struct directmap_op *op);
+int directmap_split(struct directmap_op *op);
 void directmap_unmap(struct directmap_op *op, unsigned long chunk);
 void directmap_release(struct directmap_op *op);
 u64 directmap_held(enum memsec_directmap_kind kind);

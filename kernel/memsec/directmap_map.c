@@ -555,6 +555,22 @@ static int hold_locked(struct directmap_op *op)
 	return ret;
 }
 
+static int split_locked(struct directmap_op *op)
+{
+	unsigned int before = op->splits;
+	unsigned long pfn;
+	int ret = 0;
+
+	for (pfn = op->pfn; !ret && pfn < op->end; pfn = part_end(op, pfn))
+		ret = split_block(op, round_down(pfn, DIRECTMAP_2M_PAGES));
+	if (op->splits != before) {
+		flush_tlb_all();
+		op->tlb_flushes++;
+	}
+
+	return ret;
+}
+
 static void flush_range(struct directmap_op *op)
 {
 	flush_tlb_kernel_range((unsigned long)pfn_to_kaddr(op->pfn),
@@ -576,6 +592,58 @@ static int prepare_all(struct directmap_op *op)
 	return ret;
 }
 
+static int hold_once(struct directmap_op *op)
+{
+	unsigned int before = op->splits;
+	int ret = prepare_all(op);
+
+	if (ret)
+		return ret;
+
+	spin_lock(&cpa_lock);
+	op->lock_holds++;
+	ret = hold_locked(op);
+	spin_unlock(&cpa_lock);
+	if (!ret && op->unmap && !op->later && op->splits == before)
+		flush_range(op);
+
+	return ret;
+}
+
+static int split_once(struct directmap_op *op)
+{
+	int ret = prepare(op, op->pfn, op->end, false, GFP_KERNEL);
+
+	if (ret)
+		return ret;
+
+	spin_lock(&cpa_lock);
+	op->lock_holds++;
+	ret = split_locked(op);
+	spin_unlock(&cpa_lock);
+
+	return ret;
+}
+
+/* Again when the tables are no longer those that memory was allocated for. */
+static int until_done(struct directmap_op *op,
+		      int (*once)(struct directmap_op *op))
+{
+	int tries = MAX_TRIES;
+	int ret;
+
+	INIT_LIST_HEAD(&op->spare);
+	INIT_LIST_HEAD(&op->spare_accounts);
+	op->want_accounts = 0;
+	do {
+		ret = once(op);
+		spare_drop(op);
+	} while (ret == -EAGAIN && --tries);
+	directmap_accounts_drop(op);
+
+	return ret == -EAGAIN ? -ENOMEM : ret;
+}
+
 /**
  * directmap_hold() - Take a range out of large entries, and unmap it
  * @op: the operation; splits and unmaps as it says
@@ -590,30 +658,21 @@ static int prepare_all(struct directmap_op *op)
  */
 int directmap_hold(struct directmap_op *op)
 {
-	int tries = MAX_TRIES;
-	unsigned int before;
-	int ret;
+	return until_done(op, hold_once);
+}
 
-	INIT_LIST_HEAD(&op->spare);
-	INIT_LIST_HEAD(&op->spare_accounts);
-	op->want_accounts = 0;
-	do {
-		ret = prepare_all(op);
-		if (!ret) {
-			before = op->splits;
-			spin_lock(&cpa_lock);
-			op->lock_holds++;
-			ret = hold_locked(op);
-			spin_unlock(&cpa_lock);
-			if (!ret && op->unmap && !op->later &&
-			    op->splits == before)
-				flush_range(op);
-		}
-		spare_drop(op);
-	} while (ret == -EAGAIN && --tries);
-	directmap_accounts_drop(op);
-
-	return ret == -EAGAIN ? -ENOMEM : ret;
+/**
+ * directmap_split() - Split the entries that map a range
+ * @op: the operation; @split is set
+ *
+ * What is held stays so. One hold of cpa_lock, and at most one TLB flush.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int directmap_split(struct directmap_op *op)
+{
+	return until_done(op, split_once);
 }
 
 /**

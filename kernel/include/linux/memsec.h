@@ -322,6 +322,7 @@ int memsec_directmap_take(struct memsec_directmap_owner *owner,
 			  unsigned long pages);
 void memsec_directmap_give_back(enum memsec_directmap_kind kind,
 				unsigned long pfn, unsigned long pages);
+int memsec_directmap_split(unsigned long pfn, unsigned long pages);
 
 #else
 
@@ -366,6 +367,12 @@ static inline void memsec_directmap_give_back(enum memsec_directmap_kind kind,
 	VM_WARN_ON_ONCE(pages != 1);
 
 	set_direct_map_default_noflush(pfn_to_page(pfn));
+}
+
+static inline int memsec_directmap_split(unsigned long pfn,
+					 unsigned long pages)
+{
+	return 0;
 }
 
 #endif /* CONFIG_MEMSEC_DIRECTMAP */

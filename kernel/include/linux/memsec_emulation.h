@@ -53,4 +53,49 @@ static inline void memsec_sgx_cpuid(unsigned int subleaf, u32 *eax, u32 *ebx,
 
 #endif /* CONFIG_MEMSEC_EMULATION */
 
+struct rmp_state;
+
+#ifdef CONFIG_MEMSEC_EMULATION_RMP
+
+DECLARE_STATIC_KEY_FALSE(memsec_rmp_model);
+
+/**
+ * memsec_rmp_emulated() - Is the RMP of SEV-SNP modelled in this boot?
+ *
+ * Context: Any.
+ * Return: true when RMPUPDATE and PSMASH go to the model.
+ */
+static inline bool memsec_rmp_emulated(void)
+{
+	return static_branch_unlikely(&memsec_rmp_model);
+}
+
+int memsec_rmpupdate(u64 paddr, const struct rmp_state *state);
+int memsec_psmash(u64 paddr);
+u32 memsec_rmp_asid(void);
+
+#else
+
+static inline bool memsec_rmp_emulated(void)
+{
+	return false;
+}
+
+static inline int memsec_rmpupdate(u64 paddr, const struct rmp_state *state)
+{
+	return 0;
+}
+
+static inline int memsec_psmash(u64 paddr)
+{
+	return 0;
+}
+
+static inline u32 memsec_rmp_asid(void)
+{
+	return 0;
+}
+
+#endif /* CONFIG_MEMSEC_EMULATION_RMP */
+
 #endif /* _LINUX_MEMSEC_EMULATION_H */
