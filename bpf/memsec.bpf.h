@@ -90,6 +90,8 @@ const struct memsec_params memsec_params_default = {
 	},
 	.directmap = {
 		.ahead = MEMSEC_DIRECTMAP_DEFAULT_AHEAD,
+		.direction = MEMSEC_DIRECTMAP_DEFAULT_DIRECTION,
+		.whole = MEMSEC_DIRECTMAP_DEFAULT_WHOLE,
 		.collapse_after_ns = MEMSEC_DIRECTMAP_DEFAULT_COLLAPSE_NS,
 	},
 };

@@ -22,7 +22,22 @@
 #define MEMSEC_TEARDOWN_DEFAULT_BATCH		4096
 #define MEMSEC_TEARDOWN_DEFAULT_MAX_HOLD_NS	4000000
 #define MEMSEC_DIRECTMAP_DEFAULT_AHEAD		0
+#define MEMSEC_DIRECTMAP_DEFAULT_DIRECTION	MEMSEC_DIRECTION_FOLLOW
+#define MEMSEC_DIRECTMAP_DEFAULT_WHOLE		MEMSEC_WHOLE_LEAVE
 #define MEMSEC_DIRECTMAP_DEFAULT_COLLAPSE_NS	MEMSEC_NEVER
+
+/* Where to split ahead. */
+enum memsec_directmap_direction {
+	MEMSEC_DIRECTION_FOLLOW,	/* where the owner goes */
+	MEMSEC_DIRECTION_UP,
+	MEMSEC_DIRECTION_DOWN,
+};
+
+/* What to do with a mapping that need not be split. */
+enum memsec_directmap_whole {
+	MEMSEC_WHOLE_LEAVE,
+	MEMSEC_WHOLE_SPLIT,
+};
 
 struct memsec_teardown_params {
 	__u64 batch;		/* pages between two lock breaks */
@@ -31,6 +46,8 @@ struct memsec_teardown_params {
 
 struct memsec_directmap_params {
 	__u64 ahead;			/* bytes beyond what is needed whose mappings are split too */
+	__u64 direction;		/* enum memsec_directmap_direction */
+	__u64 whole;			/* enum memsec_directmap_whole */
 	__u64 collapse_after_ns;	/* time unused after which mappings are put back, or MEMSEC_NEVER */
 };
 

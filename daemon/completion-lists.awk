@@ -18,6 +18,11 @@ function add(list, word) {
 
 /^  / && section == "Keys:" {
 	add("KEYS", $1)
+	if (match($0, /: /)) {
+		words = substr($0, RSTART + 2)
+		gsub(/, | or /, " ", words)
+		add("CHOICES", $1 ":" words)
+	}
 }
 
 /^  / && section == "Options:" {

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # memsecd and memsecctl. A new file is found by its name: memsecctl*.c belongs
-# to memsecctl, all others to memsecd.
+# to memsecctl, all others to memsecd, and what both need is named here.
 
+DAEMON_SHARED_OBJECTS := daemon/bus-value.o
 MEMSECCTL_OBJECTS := $(patsubst %.c,%.o,$(wildcard daemon/memsecctl*.c))
 MEMSECD_OBJECTS := $(filter-out $(MEMSECCTL_OBJECTS),$(patsubst %.c,%.o,$(wildcard daemon/*.c)))
+MEMSECCTL_OBJECTS += $(DAEMON_SHARED_OBJECTS)
 MAN_PAGES := $(wildcard daemon/*.[1-8])
 
 MEMSECD := $(B)/memsecd

@@ -91,9 +91,9 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetUnit", SD_BUS_ARGS("s", unit), SD_BUS_RESULT("a{st}", settings),
+        SD_BUS_METHOD_WITH_ARGS("GetUnit", SD_BUS_ARGS("s", unit), SD_BUS_RESULT("a{sv}", settings),
                                 method_get_unit, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("SetUnit", SD_BUS_ARGS("s", unit, "s", key, "t", value), SD_BUS_NO_RESULT,
+        SD_BUS_METHOD_WITH_ARGS("SetUnit", SD_BUS_ARGS("s", unit, "s", key, "v", value), SD_BUS_NO_RESULT,
                                 method_set_unit, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_SIGNAL_WITH_ARGS("PolicyFused", SD_BUS_ARGS("s", policy), 0),
         SD_BUS_PROPERTY("Version", "s", property_get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -103,8 +103,8 @@ static const sd_bus_vtable manager_vtable[] = {
                                  SD_BUS_VTABLE_UNPRIVILEGED | SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Error", "s", property_get_error, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Files", "as", property_get_files, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Units", "a(sta{st})", property_get_units, 0, 0),
-        SD_BUS_PROPERTY("UnitSettings", "a(sa{st})", property_get_unit_settings, 0,
+        SD_BUS_PROPERTY("Units", "a(sta{sv})", property_get_units, 0, 0),
+        SD_BUS_PROPERTY("UnitSettings", "a(sa{sv})", property_get_unit_settings, 0,
                         SD_BUS_VTABLE_PROPERTY_EMITS_INVALIDATION),
         SD_BUS_VTABLE_END
 };

@@ -41,24 +41,20 @@ static int property_get_tunable(sd_bus *bus, const char *path, const char *inter
                                 sd_bus_message *reply, void *userdata, sd_bus_error *error) {
         MechanismObject *object = userdata;
         const KeySpec *spec = spec_by_property(object, property);
-        uint64_t value = key_spec_get(spec, &object->manager->status.model->params);
 
-        return sd_bus_message_append(reply, "t", value_to_bus(spec, value));
+        return bus_value_append(reply, spec, key_spec_get(spec, &object->manager->status.model->params));
 }
 
 static int property_set_tunable(sd_bus *bus, const char *path, const char *interface, const char *property,
                                 sd_bus_message *message, void *userdata, sd_bus_error *error) {
         MechanismObject *object = userdata;
         const KeySpec *spec = spec_by_property(object, property);
-        uint64_t bus_value, value;
+        uint64_t value;
         int r;
 
-        r = sd_bus_message_read(message, "t", &bus_value);
+        r = bus_value_read(message, spec, spec->bus_name, &value, error);
         if (r < 0)
                 return r;
-
-        if (value_from_bus(spec, bus_value, &value) < 0)
-                return bus_value_error(spec, spec->bus_name, bus_value, error);
 
         return manager_set_tunable(object->manager, spec, value, error);
 }
@@ -130,8 +126,8 @@ static sd_bus_vtable *tunables_vtable(const char *mechanism) {
         for (size_t i = 0; i < n_key_specs; i++)
                 if (spec_belongs_to(key_specs + i, mechanism))
                         vtable[n++] = (sd_bus_vtable) SD_BUS_WRITABLE_PROPERTY(
-                                        key_specs[i].bus_name, "t", property_get_tunable,
-                                        property_set_tunable, 0,
+                                        key_specs[i].bus_name, bus_value_type(key_specs + i),
+                                        property_get_tunable, property_set_tunable, 0,
                                         SD_BUS_VTABLE_UNPRIVILEGED | SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE);
         vtable[n] = (sd_bus_vtable) SD_BUS_VTABLE_END;
 

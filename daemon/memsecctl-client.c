@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus-value.h"
 #include "memsecctl-client.h"
 #include "util.h"
 
@@ -15,8 +16,6 @@
 #define MECHANISM_INTERFACE "org.memsec1.Mechanism"
 
 #define ERROR_INVALID_POLICY "org.memsec1.Error.InvalidPolicy"
-
-#define NSEC_PER_USEC UINT64_C(1000)
 
 /* A little longer than memsecd waits for polkit. */
 #define QUESTION_TIMEOUT_USEC (UINT64_C(125) * 1000 * 1000)
@@ -303,34 +302,29 @@ const KeySpec *client_find_key(const char *path, const char *interface, const ch
         return NULL;
 }
 
-uint64_t client_value_from_bus(const KeySpec *spec, uint64_t value) {
-        return spec->type == KEY_DURATION && !value_is_never(spec, value) ? value * NSEC_PER_USEC : value;
-}
-
-static uint64_t value_to_bus(const KeySpec *spec, uint64_t value) {
-        return spec->type == KEY_DURATION && !value_is_never(spec, value) ? value / NSEC_PER_USEC : value;
-}
-
 ExitStatus client_get_key(sd_bus *bus, const KeySpec *spec, uint64_t *ret) {
         _cleanup_free_ char *path = NULL, *interface = NULL;
         _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
-        uint64_t value;
+        _cleanup_bus_message_ sd_bus_message *reply = NULL;
         int r;
 
         if (key_address(spec, &path, &interface) < 0)
                 return out_of_memory();
 
-        r = sd_bus_get_property_trivial(bus, BUS_NAME, path, interface, spec->bus_name, &error, 't', &value);
+        r = sd_bus_get_property(bus, BUS_NAME, path, interface, spec->bus_name, &error, &reply,
+                                bus_value_type(spec));
+        if (r >= 0)
+                r = bus_value_read(reply, spec, spec->path, ret, &error);
         if (r < 0)
                 return report("Cannot ask memsecd", &error, r);
 
-        *ret = client_value_from_bus(spec, value);
         return STATUS_OK;
 }
 
 ExitStatus client_set_key(sd_bus *bus, const KeySpec *spec, uint64_t value) {
         _cleanup_free_ char *path = NULL, *interface = NULL, *what = NULL;
         _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_bus_message_ sd_bus_message *m = NULL;
         int r;
 
         if (key_address(spec, &path, &interface) < 0)
@@ -341,30 +335,57 @@ ExitStatus client_set_key(sd_bus *bus, const KeySpec *spec, uint64_t value) {
                 return out_of_memory();
         }
 
-        r = sd_bus_set_property(bus, BUS_NAME, path, interface, spec->bus_name, &error, "t",
-                                value_to_bus(spec, value));
+        r = sd_bus_message_new_method_call(bus, &m, BUS_NAME, path, "org.freedesktop.DBus.Properties",
+                                           "Set");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "ss", interface, spec->bus_name);
+        if (r >= 0)
+                r = bus_value_append_variant(m, spec, value);
+        if (r >= 0)
+                r = sd_bus_call(bus, m, 0, &error, NULL);
         if (r < 0)
                 return report(what, &error, r);
 
         return STATUS_OK;
 }
 
-/* Reads an a{st} of paths; what a newer memsecd has more is left out. */
-static int read_values(sd_bus_message *m, uint64_t *values) {
+/*
+ * Reads the next entry of an a{sv} of paths. Returns 0 when there is no further one. *ret is NULL for a path
+ * that only a newer memsecd knows.
+ */
+static int read_value(sd_bus_message *m, const KeySpec **ret, uint64_t *ret_value) {
         const char *path;
-        uint64_t value;
         int r;
 
-        r = sd_bus_message_enter_container(m, 'a', "{st}");
+        r = sd_bus_message_enter_container(m, 'e', "sv");
+        if (r <= 0)
+                return r;
+
+        r = sd_bus_message_read(m, "s", &path);
         if (r < 0)
                 return r;
 
-        while ((r = sd_bus_message_read(m, "{st}", &path, &value)) > 0) {
-                const KeySpec *spec = key_spec_find(path);
+        *ret = key_spec_find(path);
+        r = *ret ? bus_value_read_variant(m, *ret, path, ret_value, NULL) : sd_bus_message_skip(m, "v");
+        if (r < 0)
+                return r;
 
+        r = sd_bus_message_exit_container(m);
+        return r < 0 ? r : 1;
+}
+
+static int read_values(sd_bus_message *m, uint64_t *values) {
+        const KeySpec *spec;
+        uint64_t value;
+        int r;
+
+        r = sd_bus_message_enter_container(m, 'a', "{sv}");
+        if (r < 0)
+                return r;
+
+        while ((r = read_value(m, &spec, &value)) > 0)
                 if (spec)
-                        values[spec - key_specs] = client_value_from_bus(spec, value);
-        }
+                        values[spec - key_specs] = value;
         if (r < 0)
                 return r;
 
@@ -377,7 +398,7 @@ static int read_unit(sd_bus_message *m, UnitList *l) {
         Unit *longer, *unit;
         int r;
 
-        r = sd_bus_message_enter_container(m, 'r', "sta{st}");
+        r = sd_bus_message_enter_container(m, 'r', "sta{sv}");
         if (r <= 0)
                 return r;
 
@@ -417,9 +438,9 @@ ExitStatus client_get_units(sd_bus *bus, UnitList *ret) {
         int r;
 
         r = sd_bus_get_property(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "Units", &error, &reply,
-                                "a(sta{st})");
+                                "a(sta{sv})");
         if (r >= 0)
-                r = sd_bus_message_enter_container(reply, 'a', "(sta{st})");
+                r = sd_bus_message_enter_container(reply, 'a', "(sta{sv})");
         while (r >= 0) {
                 r = read_unit(reply, ret);
                 if (r == 0)
@@ -450,28 +471,27 @@ ExitStatus client_get_unit(sd_bus *bus, const char *unit, uint64_t *values) {
 
 /* Adds what the next statement says, if it is of PATTERN. Returns 0 when there is no further one. */
 static int read_unit_settings(sd_bus_message *m, const char *pattern, UnitSettings *settings) {
-        const char *name, *path;
+        const KeySpec *spec;
+        const char *name;
         uint64_t value;
         int r;
 
-        r = sd_bus_message_enter_container(m, 'r', "sa{st}");
+        r = sd_bus_message_enter_container(m, 'r', "sa{sv}");
         if (r <= 0)
                 return r;
 
         r = sd_bus_message_read(m, "s", &name);
         if (r >= 0)
-                r = sd_bus_message_enter_container(m, 'a', "{st}");
+                r = sd_bus_message_enter_container(m, 'a', "{sv}");
         if (r < 0)
                 return r;
 
-        while ((r = sd_bus_message_read(m, "{st}", &path, &value)) > 0) {
-                const KeySpec *spec = streq(name, pattern) ? key_spec_find(path) : NULL;
-
-                if (!spec)
+        while ((r = read_value(m, &spec, &value)) > 0) {
+                if (!spec || !streq(name, pattern))
                         continue;
 
                 settings->keys |= UINT64_C(1) << (spec - key_specs);
-                key_spec_set(spec, &settings->params, client_value_from_bus(spec, value));
+                key_spec_set(spec, &settings->params, value);
         }
         if (r >= 0)
                 r = sd_bus_message_exit_container(m);
@@ -488,9 +508,9 @@ ExitStatus client_get_unit_settings(sd_bus *bus, const char *pattern, UnitSettin
 
         *ret = (UnitSettings) {};
         r = sd_bus_get_property(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "UnitSettings", &error,
-                                &reply, "a(sa{st})");
+                                &reply, "a(sa{sv})");
         if (r >= 0)
-                r = sd_bus_message_enter_container(reply, 'a', "(sa{st})");
+                r = sd_bus_message_enter_container(reply, 'a', "(sa{sv})");
         while (r > 0)
                 r = read_unit_settings(reply, pattern, ret);
         if (r < 0)
@@ -501,6 +521,7 @@ ExitStatus client_get_unit_settings(sd_bus *bus, const char *pattern, UnitSettin
 
 ExitStatus client_set_unit_key(sd_bus *bus, const char *unit, const KeySpec *spec, uint64_t value) {
         _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_bus_message_ sd_bus_message *m = NULL;
         _cleanup_free_ char *what = NULL;
         int r;
 
@@ -509,8 +530,13 @@ ExitStatus client_set_unit_key(sd_bus *bus, const char *unit, const KeySpec *spe
                 return out_of_memory();
         }
 
-        r = sd_bus_call_method(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "SetUnit", &error, NULL,
-                               "sst", unit, spec->path, value_to_bus(spec, value));
+        r = sd_bus_message_new_method_call(bus, &m, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "SetUnit");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "ss", unit, spec->path);
+        if (r >= 0)
+                r = bus_value_append_variant(m, spec, value);
+        if (r >= 0)
+                r = sd_bus_call(bus, m, 0, &error, NULL);
         if (r < 0)
                 return report(what, &error, r);
 

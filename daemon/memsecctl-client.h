@@ -87,9 +87,6 @@ ExitStatus client_set_key(sd_bus *bus, const KeySpec *spec, uint64_t value);
 /* The key whose property this is, or NULL. */
 const KeySpec *client_find_key(const char *path, const char *interface, const char *property);
 
-/* What the bus's VALUE is in the unit of the model. */
-uint64_t client_value_from_bus(const KeySpec *spec, uint64_t value);
-
 /* By name. */
 ExitStatus client_get_units(sd_bus *bus, UnitList *ret);
 

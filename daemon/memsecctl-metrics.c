@@ -82,6 +82,14 @@ static const char *spec_unit(const KeySpec *spec) {
         }
 }
 
+/* A word: 1 for that, which is the value of a label that is called as the last part of the key is. */
+static void print_choice(const char *name, const KeySpec *spec, uint64_t value) {
+        print_metadata(name, "gauge", NULL, spec->help);
+        for (uint64_t i = 0; spec->choices[i]; i++)
+                printf("%s{%s=\"%s\"} %d\n", name, strrchr(spec->path, '.') + 1, spec->choices[i],
+                       i == value);
+}
+
 /* Everyone's value of a key, "teardown.batch". */
 static void print_setting(const KeySpec *spec, uint64_t value) {
         const char *unit = spec_unit(spec);
@@ -93,7 +101,10 @@ static void print_setting(const KeySpec *spec, uint64_t value) {
                 if (*p == '.')
                         *p = '_';
 
-        print_metric(name, "gauge", unit, spec->help, value);
+        if (spec->type == KEY_CHOICE)
+                print_choice(name, spec, value);
+        else
+                print_metric(name, "gauge", unit, spec->help, value);
 }
 
 static void print_label(const char *name, const char *value) {

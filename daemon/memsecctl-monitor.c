@@ -7,6 +7,7 @@
 #include <string.h>
 #include <systemd/sd-event.h>
 
+#include "bus-value.h"
 #include "memsecctl-monitor.h"
 #include "memsecctl-show.h"
 #include "util.h"
@@ -65,8 +66,6 @@ static int read_manager_property(sd_bus_message *m, const char *name, Change *re
 }
 
 static int read_property(sd_bus_message *m, const char *interface, const char *name, Change *ret) {
-        int r;
-
         if (streq(interface, CLIENT_MANAGER_INTERFACE))
                 return read_manager_property(m, name, ret);
 
@@ -75,12 +74,7 @@ static int read_property(sd_bus_message *m, const char *interface, const char *n
                 return sd_bus_message_skip(m, "v");
 
         ret->key = ret->spec->path;
-        r = sd_bus_message_read(m, "v", "t", &ret->value);
-        if (r < 0)
-                return r;
-
-        ret->value = client_value_from_bus(ret->spec, ret->value);
-        return 0;
+        return bus_value_read_variant(m, ret->spec, name, &ret->value, NULL);
 }
 
 /* One entry of the dictionary of changed properties. */

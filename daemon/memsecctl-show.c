@@ -34,6 +34,15 @@ static void json_add_number(json_object *o, const char *name, uint64_t value) {
         json_object_object_add(o, name, json_object_new_uint64(value));
 }
 
+static json_object *value_to_json(const KeySpec *spec, uint64_t value) {
+        return spec->type == KEY_CHOICE ? json_object_new_string(spec->choices[value])
+                                        : json_object_new_uint64(value);
+}
+
+static void json_add_value(json_object *o, const char *name, const KeySpec *spec, uint64_t value) {
+        json_object_object_add(o, name, value_to_json(spec, value));
+}
+
 static void json_print(json_object *o) {
         puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
                                                        JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -62,7 +71,7 @@ static json_object *mechanism_to_json(const Status *status, const Mechanism *mec
                 const char *name = key_of_mechanism(key_specs + i, mechanism->name);
 
                 if (name)
-                        json_add_number(settings, name, status->values[i]);
+                        json_add_value(settings, name, key_specs + i, status->values[i]);
         }
 
         json_object_object_add(o, "settings", settings);
@@ -75,7 +84,7 @@ static json_object *unit_to_json(const Unit *unit) {
         json_object *o = json_object_new_object(), *settings = json_object_new_object();
 
         for (size_t i = 0; i < n_key_specs; i++)
-                json_add_number(settings, key_specs[i].path, unit->values[i]);
+                json_add_value(settings, key_specs[i].path, key_specs + i, unit->values[i]);
 
         json_add_number(o, "cgroup", unit->cgroup_id);
         json_object_object_add(o, "settings", settings);
@@ -224,7 +233,7 @@ static json_object *setting_to_json(const Setting *s) {
         if (s->unset)
                 return NULL;
 
-        return s->spec ? json_object_new_uint64(s->value) : json_object_new_string(s->policy);
+        return s->spec ? value_to_json(s->spec, s->value) : json_object_new_string(s->policy);
 }
 
 static const char *setting_key(const Setting *s) {
@@ -304,7 +313,7 @@ static void show_change_json(const Change *change, const struct timespec *now) {
         json_add_string(o, "key", change->key);
 
         if (change->spec)
-                json_add_number(o, "value", change->value);
+                json_add_value(o, "value", change->spec, change->value);
         else if (change->text)
                 json_add_string(o, "value", change->text);
         else {

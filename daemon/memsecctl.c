@@ -592,6 +592,15 @@ static ExitStatus verb_verify(char **args) {
 
 #define MANY UINT_MAX
 
+/* The words of a choice follow a colon, of which there is no other: completion looks for them. */
+static void print_key_help(const KeySpec *spec) {
+        _cleanup_free_ char *words = NULL;
+
+        if (spec->type == KEY_CHOICE)
+                (void) value_expected(spec, &words);
+        printf("  %-24s %s%s%s\n", spec->path, spec->help, words ? ": " : "", words ?: "");
+}
+
 static const Verb verbs[] = {
         { "status",  "",             0, 0,    false, verb_status,  "Show what memsecd and the kernel do" },
         { "get",     "[KEY...]",     0, MANY, true,  verb_get,     "Show settings in force, all or some" },
@@ -616,9 +625,9 @@ static void print_help(void) {
                 printf("  %-7s %-13s %s\n", v->name, v->args, v->help);
 
         printf("\nKeys:\n"
-               "  %-20s Name of a policy, or absolute path of a BPF object\n", "policy");
+               "  %-24s Name of a policy, or absolute path of a BPF object\n", "policy");
         for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
-                printf("  %-20s %s\n", spec->path, spec->help);
+                print_key_help(spec);
 
         printf("\nOptions:\n"
                "     --json          Print JSON\n"

@@ -6,10 +6,28 @@
 
 #define ALL_KEYS UINT64_MAX
 
+static int append_param(sd_bus_message *reply, const KeySpec *spec, uint64_t value) {
+        int r;
+
+        r = sd_bus_message_open_container(reply, 'e', "sv");
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_append(reply, "s", spec->path);
+        if (r < 0)
+                return r;
+
+        r = bus_value_append_variant(reply, spec, value);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_close_container(reply);
+}
+
 static int append_params(sd_bus_message *reply, const struct memsec_params *params, uint64_t keys) {
         int r;
 
-        r = sd_bus_message_open_container(reply, 'a', "{st}");
+        r = sd_bus_message_open_container(reply, 'a', "{sv}");
         if (r < 0)
                 return r;
 
@@ -17,8 +35,7 @@ static int append_params(sd_bus_message *reply, const struct memsec_params *para
                 if (!(keys & (UINT64_C(1) << (spec - key_specs))))
                         continue;
 
-                r = sd_bus_message_append(reply, "{st}", spec->path,
-                                          value_to_bus(spec, key_spec_get(spec, params)));
+                r = append_param(reply, spec, key_spec_get(spec, params));
                 if (r < 0)
                         return r;
         }
@@ -29,7 +46,7 @@ static int append_params(sd_bus_message *reply, const struct memsec_params *para
 static int append_unit(sd_bus_message *reply, const UnitCgroup *item) {
         int r;
 
-        r = sd_bus_message_open_container(reply, 'r', "sta{st}");
+        r = sd_bus_message_open_container(reply, 'r', "sta{sv}");
         if (r < 0)
                 return r;
 
@@ -49,7 +66,7 @@ int property_get_units(sd_bus *bus, const char *path, const char *interface, con
         const Units *units = ((Manager *) userdata)->units;
         int r;
 
-        r = sd_bus_message_open_container(reply, 'a', "(sta{st})");
+        r = sd_bus_message_open_container(reply, 'a', "(sta{sv})");
         if (r < 0)
                 return r;
 
@@ -70,7 +87,7 @@ int property_get_units(sd_bus *bus, const char *path, const char *interface, con
 static int append_settings(sd_bus_message *reply, const UnitSettings *settings) {
         int r;
 
-        r = sd_bus_message_open_container(reply, 'r', "sa{st}");
+        r = sd_bus_message_open_container(reply, 'r', "sa{sv}");
         if (r < 0)
                 return r;
 
@@ -90,7 +107,7 @@ int property_get_unit_settings(sd_bus *bus, const char *path, const char *interf
         const PolicyModel *model = ((Manager *) userdata)->status.model;
         int r;
 
-        r = sd_bus_message_open_container(reply, 'a', "(sa{st})");
+        r = sd_bus_message_open_container(reply, 'a', "(sa{sv})");
         if (r < 0)
                 return r;
 
@@ -154,11 +171,11 @@ int method_get_unit(sd_bus_message *message, void *userdata, sd_bus_error *error
 int method_set_unit(sd_bus_message *message, void *userdata, sd_bus_error *error) {
         _cleanup_free_ char *reason = NULL;
         const char *unit, *key;
-        uint64_t bus_value, value;
         const KeySpec *spec;
+        uint64_t value;
         int r;
 
-        r = sd_bus_message_read(message, "sst", &unit, &key, &bus_value);
+        r = sd_bus_message_read(message, "ss", &unit, &key);
         if (r < 0)
                 return r;
 
@@ -173,8 +190,9 @@ int method_set_unit(sd_bus_message *message, void *userdata, sd_bus_error *error
                 return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
                                         "key: expected a tunable such as 'teardown.batch'");
 
-        if (value_from_bus(spec, bus_value, &value) < 0)
-                return bus_value_error(spec, key, bus_value, error);
+        r = bus_value_read_variant(message, spec, key, &value, error);
+        if (r < 0)
+                return r;
 
         r = manager_set_unit(userdata, unit, spec, value, error);
         if (r < 0)

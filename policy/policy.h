@@ -21,6 +21,7 @@ typedef enum KeyType {
         KEY_DURATION,   /* nanoseconds in the model; ns, us, ms or s in text */
         KEY_SIZE,       /* bytes in the model; KiB, MiB or GiB in text */
         KEY_PERCENT,    /* 0 to 100 */
+        KEY_CHOICE,     /* the number of a word, from 0 */
         _KEY_TYPE_MAX,
 } KeyType;
 
@@ -29,6 +30,7 @@ typedef struct KeySpec {
         const char *path;       /* in YAML and memsecctl, "teardown.batch": the mechanism comes first */
         KeyType type;
         const char *unit;       /* of KEY_COUNT, for people: "pages" */
+        const char *const *choices; /* of KEY_CHOICE, ended by NULL: its words */
         uint64_t min, max;      /* inclusive */
         bool never;             /* of KEY_DURATION: may be VALUE_NEVER, "never" in text */
         uint64_t def;           /* built-in default */

@@ -11,6 +11,19 @@
 
 #define GIB (UINT64_C(1) << 30)
 
+static const char *const directions[] = {
+        [MEMSEC_DIRECTION_FOLLOW] = "follow",
+        [MEMSEC_DIRECTION_UP] = "up",
+        [MEMSEC_DIRECTION_DOWN] = "down",
+        NULL,
+};
+
+static const char *const wholes[] = {
+        [MEMSEC_WHOLE_LEAVE] = "leave",
+        [MEMSEC_WHOLE_SPLIT] = "split",
+        NULL,
+};
+
 const KeySpec key_specs[] = {
         {
                 .path = "teardown.batch",
@@ -42,6 +55,26 @@ const KeySpec key_specs[] = {
                 .offset = offsetof(struct memsec_params, directmap.ahead),
                 .bus_name = "Ahead",
                 .help = "How much more of the kernel's direct map is split when some of it has to be",
+        },
+        {
+                .path = "directmap.direction",
+                .type = KEY_CHOICE,
+                .choices = directions,
+                .max = ELEMENTSOF(directions) - 2,
+                .def = MEMSEC_DIRECTMAP_DEFAULT_DIRECTION,
+                .offset = offsetof(struct memsec_params, directmap.direction),
+                .bus_name = "Direction",
+                .help = "Whether that is above or below, or follows the owner of the memory",
+        },
+        {
+                .path = "directmap.whole",
+                .type = KEY_CHOICE,
+                .choices = wholes,
+                .max = ELEMENTSOF(wholes) - 2,
+                .def = MEMSEC_DIRECTMAP_DEFAULT_WHOLE,
+                .offset = offsetof(struct memsec_params, directmap.whole),
+                .bus_name = "Whole",
+                .help = "What becomes of a mapping of 2 MiB that is safe, as all of it is one guest's",
         },
         {
                 .path = "directmap.collapse.after",

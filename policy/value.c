@@ -34,6 +34,7 @@ static const struct {
                 .unit_names = "%",
                 .units = { { "%", 1 } },
         },
+        [KEY_CHOICE] = {},
 };
 
 bool value_is_never(const KeySpec *spec, uint64_t value) {
@@ -115,11 +116,22 @@ static const char *unit_trap(const KeySpec *spec, const char *name) {
         return ", which is more than a number";
 }
 
+/* The word for VALUE, or NULL when it is a number. */
+static const char *value_word(const KeySpec *spec, uint64_t value) {
+        if (value_is_never(spec, value))
+                return "never";
+        if (spec->type == KEY_CHOICE && value_in_range(spec, value))
+                return spec->choices[value];
+
+        return NULL;
+}
+
 int value_format(const KeySpec *spec, uint64_t value, char **ret) {
+        const char *word = value_word(spec, value);
         Unit unit = { "", 1 };
 
-        if (value_is_never(spec, value)) {
-                *ret = strdup("never");
+        if (word) {
+                *ret = strdup(word);
                 return *ret ? 0 : -ENOMEM;
         }
 
@@ -133,6 +145,11 @@ int value_format(const KeySpec *spec, uint64_t value, char **ret) {
 int value_expected(const KeySpec *spec, char **ret) {
         _cleanup_free_ char *min = NULL, *max = NULL;
         int n;
+
+        if (spec->type == KEY_CHOICE) {
+                *ret = text_enumerate((char *const *) spec->choices, "or");
+                return *ret ? 0 : -ENOMEM;
+        }
 
         if (value_format(spec, spec->min, &min) < 0 || value_format(spec, spec->max, &max) < 0)
                 return -ENOMEM;
@@ -149,12 +166,42 @@ int value_expected(const KeySpec *spec, char **ret) {
         return n < 0 ? -ENOMEM : 0;
 }
 
+static int choice_parse(const KeySpec *spec, const char *text, uint64_t *ret, char **ret_error) {
+        _cleanup_free_ char *expected = NULL, *found = NULL;
+        const char *nearest;
+        int r;
+
+        for (uint64_t i = 0; spec->choices[i]; i++)
+                if (streq(spec->choices[i], text)) {
+                        *ret = i;
+                        return 0;
+                }
+
+        r = value_expected(spec, &expected);
+        if (r < 0)
+                return r;
+
+        found = text_quote(text);
+        if (!found)
+                return -ENOMEM;
+
+        nearest = word_nearest(text, (char *const *) spec->choices);
+        if (asprintf(ret_error, "expected %s, found %s%s%s%s", expected, found,
+                     nearest ? "; did you mean '" : "", nearest ?: "", nearest ? "'?" : "") < 0)
+                return -ENOMEM;
+
+        return -EINVAL;
+}
+
 int value_parse(const KeySpec *spec, const char *text, uint64_t *ret, char **ret_error) {
         const char *unit = text + strspn(text, "0123456789");
         _cleanup_free_ char *expected = NULL, *found = NULL;
         uint64_t factor, value = 0;
         const char *trap;
         int r;
+
+        if (spec->type == KEY_CHOICE)
+                return choice_parse(spec, text, ret, ret_error);
 
         if (spec->never && streq(text, "never")) {
                 *ret = VALUE_NEVER;

@@ -37,14 +37,28 @@ static __always_inline __u64 pages_left(const struct memsec_directmap_ctx *d, in
 	return d->total > seen_to ? d->total - seen_to : 0;
 }
 
-/* In the direction in which the owner goes, and not further than it can go. */
+/* Whole entries that one guest has: a mapping of 2 MiB of them is safe. */
+static __always_inline int is_whole(const struct memsec_directmap_ctx *d)
+{
+	return d->kind == MEMSEC_DIRECTMAP_GUEST && (d->pfn | d->pages) % ENTRY_PAGES == 0;
+}
+
+static __always_inline int goes_down(const struct memsec_directmap_ctx *d, __u64 direction)
+{
+	return direction == MEMSEC_DIRECTION_FOLLOW ? d->direction < 0 : direction == MEMSEC_DIRECTION_DOWN;
+}
+
+/* Where it is told to, and not further than the owner can go. */
 SEC("struct_ops/directmap")
 __u64 BPF_PROG(fixed_directmap, const struct memsec_directmap_ctx *d)
 {
-	__u64 ahead = memsec_params_of(d->cgroup_id)->directmap.ahead / PAGE_SIZE;
-	int down = d->direction < 0;
+	const struct memsec_directmap_params *params = &memsec_params_of(d->cgroup_id)->directmap;
+	int down = goes_down(d, params->direction);
 	__u64 left = pages_left(d, down);
+	__u64 ahead = params->ahead / PAGE_SIZE;
 
+	if (is_whole(d) && params->whole == MEMSEC_WHOLE_LEAVE)
+		return MEMSEC_DIRECTMAP_LEAVE;
 	if (ahead > left)
 		ahead = left;
 	if (ahead > MEMSEC_DIRECTMAP_MAX_AHEAD)

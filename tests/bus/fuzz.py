@@ -37,7 +37,7 @@ NO_ANSWER = ("did not receive a reply", "disconnected", "not provided by any", "
 
 BASIC = "ybnqiuxtdsog"
 RIGHT_TIMES = 20
-OTHER_TYPES = list(BASIC) + ["v", "as", "a{sv}", "(st)", "aay", "a(sta{st})", "a{tv}", "", "tt", "sst"]
+OTHER_TYPES = list(BASIC) + ["v", "as", "a{sv}", "(st)", "aay", "a(sta{sv})", "a{tv}", "", "tt", "ssv"]
 
 INTEGERS = {"y": (0, 2**8 - 1), "n": (-2**15, 2**15 - 1), "q": (0, 2**16 - 1), "i": (-2**31, 2**31 - 1),
             "u": (0, 2**32 - 1), "x": (-2**63, 2**63 - 1), "t": (0, 2**64 - 1)}

@@ -22,6 +22,7 @@ typedef struct Fake {
         uint64_t batch;
         uint64_t max_hold_usec;
         uint64_t ahead;
+        char *direction;
         uint64_t collapse_after_usec;
         uint64_t unit_batch;            /* of whatever unit */
         char *unit;                     /* whose batch was set last, or NULL */
@@ -61,6 +62,8 @@ static int get_text(sd_bus *bus _unused_, const char *path, const char *interfac
                 return sd_bus_message_append(reply, "s", fake->state);
         if (streq(property, "Version"))
                 return sd_bus_message_append(reply, "s", "47.11");
+        if (streq(property, "Whole"))
+                return sd_bus_message_append(reply, "s", "leave");
         if (streq(property, "Name"))
                 return sd_bus_message_append(reply, "s", strrchr(path, '/') + 1);
 
@@ -124,11 +127,31 @@ static int set_key(sd_bus *bus _unused_, const char *path _unused_, const char *
         return 0;
 }
 
+static int get_word(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                    const char *property _unused_, sd_bus_message *reply, void *userdata,
+                    sd_bus_error *error _unused_) {
+        char **word = userdata;
+
+        return sd_bus_message_append(reply, "s", *word);
+}
+
+static int set_word(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                    const char *property _unused_, sd_bus_message *value, void *userdata,
+                    sd_bus_error *error _unused_) {
+        const char *word;
+        int r;
+
+        r = sd_bus_message_read(value, "s", &word);
+        return r < 0 ? r : free_and_strdup(userdata, word);
+}
+
 static int append_unit(Fake *fake, sd_bus_message *reply) {
-        return sd_bus_message_append(reply, "a{st}", 4, "teardown.batch", fake->unit_batch,
-                                     "teardown.max_hold", fake->max_hold_usec,
-                                     "directmap.ahead", fake->ahead,
-                                     "directmap.collapse.after", fake->collapse_after_usec);
+        return sd_bus_message_append(reply, "a{sv}", 6, "teardown.batch", "t", fake->unit_batch,
+                                     "teardown.max_hold", "t", fake->max_hold_usec,
+                                     "directmap.ahead", "t", fake->ahead,
+                                     "directmap.direction", "s", fake->direction,
+                                     "directmap.whole", "s", "leave",
+                                     "directmap.collapse.after", "t", fake->collapse_after_usec);
 }
 
 static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -137,9 +160,9 @@ static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char
         static const char *const names[] = { "b.service", "a@1.service" };
         int r;
 
-        r = sd_bus_message_open_container(reply, 'a', "(sta{st})");
+        r = sd_bus_message_open_container(reply, 'a', "(sta{sv})");
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(names); i++) {
-                r = sd_bus_message_open_container(reply, 'r', "sta{st}");
+                r = sd_bus_message_open_container(reply, 'r', "sta{sv}");
                 if (r >= 0)
                         r = sd_bus_message_append(reply, "st", names[i], (uint64_t) 70 + i);
                 if (r >= 0)
@@ -154,7 +177,7 @@ static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char
 }
 
 static int append_batch(sd_bus_message *reply, const char *unit, uint64_t batch) {
-        return sd_bus_message_append(reply, "(sa{st})", unit, 1, "teardown.batch", batch);
+        return sd_bus_message_append(reply, "(sa{sv})", unit, 1, "teardown.batch", "t", batch);
 }
 
 static int get_unit_settings(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -163,7 +186,7 @@ static int get_unit_settings(sd_bus *bus _unused_, const char *path _unused_, co
         Fake *fake = userdata;
         int r;
 
-        r = sd_bus_message_open_container(reply, 'a', "(sa{st})");
+        r = sd_bus_message_open_container(reply, 'a', "(sa{sv})");
         if (r >= 0)
                 r = append_batch(reply, "other.service", 1);
         if (r >= 0 && fake->unit)
@@ -193,7 +216,7 @@ static int set_unit(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         uint64_t value;
         int r;
 
-        r = sd_bus_message_read(m, "sst", &unit, &key, &value);
+        r = sd_bus_message_read(m, "ssv", &unit, &key, "t", &value);
         if (r < 0)
                 return r;
 
@@ -235,11 +258,11 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("Abi", "u", get_abi, 0, 0),
         SD_BUS_PROPERTY("Error", "s", get_text, 0, 0),
         SD_BUS_PROPERTY("Files", "as", get_files, 0, 0),
-        SD_BUS_PROPERTY("Units", "a(sta{st})", get_units, 0, 0),
-        SD_BUS_PROPERTY("UnitSettings", "a(sa{st})", get_unit_settings, 0, 0),
+        SD_BUS_PROPERTY("Units", "a(sta{sv})", get_units, 0, 0),
+        SD_BUS_PROPERTY("UnitSettings", "a(sa{sv})", get_unit_settings, 0, 0),
         SD_BUS_METHOD("Reload", NULL, NULL, reload, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD("GetUnit", "s", "a{st}", get_unit, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD("SetUnit", "sst", NULL, set_unit, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD("GetUnit", "s", "a{sv}", get_unit, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD("SetUnit", "ssv", NULL, set_unit, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_VTABLE_END
 };
 
@@ -261,6 +284,8 @@ static const sd_bus_vtable teardown_vtable[] = {
 static const sd_bus_vtable directmap_vtable[] = {
         SD_BUS_VTABLE_START(0),
         WRITABLE("Ahead", "t", get_key, set_key, offsetof(Fake, ahead)),
+        WRITABLE("Direction", "s", get_word, set_word, offsetof(Fake, direction)),
+        SD_BUS_PROPERTY("Whole", "s", get_text, 0, 0),
         WRITABLE("CollapseAfterUSec", "t", get_key, set_key, offsetof(Fake, collapse_after_usec)),
         SD_BUS_VTABLE_END
 };
@@ -321,12 +346,14 @@ int main(int argc, char **argv) {
         int r;
 
         fake.policy = strdup("fixed");
-        if (!fake.policy)
+        fake.direction = strdup("follow");
+        if (!fake.policy || !fake.direction)
                 return EXIT_FAILURE;
 
         r = serve(&fake);
         fprintf(stderr, "Cannot serve: %s\n", strerror(-r));
         free(fake.policy);
         free(fake.unit);
+        free(fake.direction);
         return EXIT_FAILURE;
 }

@@ -131,8 +131,8 @@ static int do_set_hold(sd_bus *bus, unsigned who, unsigned n) {
 }
 
 static int do_set_unit(sd_bus *bus, unsigned who, unsigned n) {
-        return sd_bus_call_method(bus, "org.memsec1", MANAGER, "SetUnit", NULL, NULL, "sst", UNIT,
-                                  n % 2 ? "teardown.batch" : "teardown.max_hold",
+        return sd_bus_call_method(bus, "org.memsec1", MANAGER, "SetUnit", NULL, NULL, "ssv", UNIT,
+                                  n % 2 ? "teardown.batch" : "teardown.max_hold", "t",
                                   (uint64_t) PAIRS_MAX + 1 + n % SETTER_NUMBERS);
 }
 

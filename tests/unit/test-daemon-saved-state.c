@@ -26,7 +26,7 @@ static void test_round_trip(void **state) {
         assert_int_equal(policy_model_new(&saved.model), 0);
         assert_int_equal(free_and_strdup(&saved.model->policy, "/a=b/c.bpf.o"), 0);
         for (size_t i = 0; i < n_key_specs; i++)
-                key_spec_set(key_specs + i, &saved.model->params, key_specs[i].max - i);
+                key_spec_set(key_specs + i, &saved.model->params, key_specs[i].max - i % key_specs[i].max);
         for (int i = 0; i < 3; i++)
                 assert_int_equal(policy_model_set_unit(saved.model, i == 1 ? "*.slice" : "a@.service",
                                                        key_specs + i % n_key_specs, 100000 + i), 0);
@@ -99,6 +99,8 @@ static void test_damaged(void **state) {
                 "teardown.batch=0\nEND=1\n",
                 "teardown.batch=99999999999\nEND=1\n",
                 "teardown.batch=18446744073709551616\nEND=1\n",
+                "directmap.direction=3\nEND=1\n",
+                "directmap.direction=up\nEND=1\n",
                 "unit.teardown.batch=1\nEND=1\n",
                 "UNIT=a.service\nunit.teardown.batch=0\nEND=1\n",
         };

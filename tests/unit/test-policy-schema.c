@@ -43,6 +43,12 @@ static void test_ranges(void **state) {
                 assert_true(value_in_range(spec, spec->def));
                 assert_true(!spec->never || spec->type == KEY_DURATION);
                 assert_true(!spec->unit == (spec->type != KEY_COUNT));
+                assert_true(!spec->choices == (spec->type != KEY_CHOICE));
+                if (spec->choices) {
+                        assert_int_equal(spec->min, 0);
+                        assert_non_null(spec->choices[spec->max]);
+                        assert_null(spec->choices[spec->max + 1]);
+                }
                 if (spec->type == KEY_PERCENT)
                         assert_true(spec->max <= 100);
         }

@@ -21,9 +21,12 @@ static const KeySpec duration = { .type = KEY_DURATION, .min = 50000, .max = 600
 static const KeySpec delay = { .type = KEY_DURATION, .max = 60000000000, .never = true };
 static const KeySpec size = { .type = KEY_SIZE, .min = 4096, .max = UINT64_C(1) << 40 };
 static const KeySpec size_from_0 = { .type = KEY_SIZE, .max = UINT64_C(1) << 30 };
+static const char *const words[] = { "follow", "up", "down", NULL };
+static const KeySpec choice = { .type = KEY_CHOICE, .choices = words, .max = 2 };
 static const KeySpec percent = { .type = KEY_PERCENT, .max = 100 };
 
 #define DURATION "expected a duration from 50us to 60s, in ns, us, ms or s, found "
+#define CHOICE "expected follow, up or down, found "
 #define COUNT "expected a number of pages from 1 to 1048576, found "
 
 static const struct Good {
@@ -57,6 +60,8 @@ static const struct Good {
         { &size, "1024GiB", UINT64_C(1) << 40, "1024GiB" },
         { &percent, "0%", 0, "0%" },
         { &percent, "100%", 100, "100%" },
+        { &choice, "follow", 0, "follow" },
+        { &choice, "down", 2, "down" },
 };
 
 static const struct Bad {
@@ -73,6 +78,12 @@ static const struct Bad {
         { &bare, "18446744073709551616", -ERANGE,
           "expected a number from 0 to 18446744073709551615, found '18446744073709551616'" },
         { &count, "99999999999999999999999", -ERANGE, COUNT "'99999999999999999999999'" },
+        { &choice, "", -EINVAL, CHOICE "''" },
+        { &choice, "1", -EINVAL, CHOICE "'1'" },
+        { &choice, "no", -EINVAL, CHOICE "'no'" },
+        { &choice, "up ", -EINVAL, CHOICE "'up '; did you mean 'up'?" },
+        { &choice, "flolow", -EINVAL, CHOICE "'flolow'; did you mean 'follow'?" },
+        { &choice, "never", -EINVAL, CHOICE "'never'" },
         { &delay, "Never", -EINVAL,
           "expected a duration from 0ns to 60s, in ns, us, ms or s; or never, found 'Never'" },
         { &delay, "18446744073709551615ns", -ERANGE,
@@ -182,6 +193,8 @@ static void test_every_key(void **state) {
                 check_round_trip(spec, spec->max);
                 check_round_trip(spec, spec->def);
 
+                if (spec->type == KEY_CHOICE)
+                        continue;
                 if (spec->min > 0)
                         check_out_of_range(spec, spec->min - 1);
                 if (spec->max < UINT64_MAX)

@@ -66,6 +66,7 @@ typedef struct Bad {
 
 #define BATCH "teardown.batch: expected a number of pages from 1 to 1048576, found "
 #define MAX_HOLD "teardown.max_hold: expected a duration from 50us to 60s, in ns, us, ms or s, found "
+#define DIRECTION "directmap.direction: expected follow, up or down, found "
 #define POLICY "policy: expected " POLICY_NAME_EXPECTED ", found "
 #define TOP_KEY "expected version, policy, units, teardown or directmap, found the unknown key "
 #define TEARDOWN_KEY "teardown: expected batch or max_hold, found the unknown key "
@@ -80,6 +81,8 @@ typedef struct Bad {
         { name, "version: 1\nteardown:\n  batch: " value "\n", 0, "3:10: " BATCH found }
 #define BAD_HOLD(name, value, found) \
         { name, "version: 1\nteardown:\n  max_hold: " value "\n", 0, "3:13: " MAX_HOLD found }
+#define BAD_DIRECTION(name, value, found) \
+        { name, "version: 1\ndirectmap:\n  direction: " value "\n", 0, "3:14: " DIRECTION found }
 #define BAD_POLICY(name, value, found) \
         { name, "version: 1\npolicy: " value "\n", 0, "2:9: " POLICY found }
 
@@ -190,6 +193,18 @@ static const Bad bad[] = {
         BAD_HOLD("too long", "2000s", "'2000s'"),
         BAD_HOLD("duration overflow", "18446744074s", "'18446744074s'"),
         BAD_HOLD("boolean for a duration", "off", "'off'" BOOLEAN),
+
+        /* choices */
+        BAD_DIRECTION("another word", "left", "'left'"),
+        BAD_DIRECTION("misspelt word", "dwon", "'dwon'; did you mean 'down'?"),
+        BAD_DIRECTION("capitals", "Up", "'Up'; did you mean 'up'?"),
+        BAD_DIRECTION("boolean for a word", "no", "'no'" BOOLEAN),
+        BAD_DIRECTION("boolean in quotes", "'no'", "'no'"),
+        BAD_DIRECTION("null for a word", "~", "'~'" NOTHING),
+        BAD_DIRECTION("empty quotes for a word", "''", "nothing"),
+        BAD_DIRECTION("number for a word", "1", "'1'"),
+        BAD_DIRECTION("list of words", "[up]", "a list"),
+        BAD_DIRECTION("tag on a word", "!!str up", "the tag '!!str'"),
 
         /* policy */
         BAD_POLICY("boolean for a name", "no", "'no'" BOOLEAN),

@@ -7,7 +7,7 @@ UNIT_PROGRAMS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c))
 UNIT_LIB := $(B)/san/libmemsec.a
 
 # All objects but those that have a main().
-$(UNIT_LIB): $(addprefix $(B)/san/,$(POLICY_OBJECTS) $(filter-out %/memsecd.o %/memsecctl.o,$(MEMSECD_OBJECTS) $(MEMSECCTL_OBJECTS)))
+$(UNIT_LIB): $(addprefix $(B)/san/,$(POLICY_OBJECTS) $(filter-out %/memsecd.o %/memsecctl.o,$(sort $(MEMSECD_OBJECTS) $(MEMSECCTL_OBJECTS))))
 	$(if $(Q),@echo '  AR      $@')
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
