@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "directmap.h"
 #include "loader.h"
 #include "secretmem.h"
 #include "sysfs.h"
@@ -21,39 +22,18 @@ typedef struct Counts {
         uint64_t unused;        /* what is split and used by nobody */
 } Counts;
 
-static uint64_t counter(const char *name) {
-        char path[64];
-        uint64_t value;
-
-        (void) snprintf(path, sizeof(path), "directmap/%s", name);
-        if (sysfs_read(path, &value) < 0)
-                tap_bail_out("no counters");
-
-        return value;
-}
-
 static Counts counts_since(const Counts *before) {
         return (Counts) {
-                .requests = counter("requests") - before->requests,
-                .asked = counter("asked") - before->asked,
-                .splits = counter("splits") - before->splits,
-                .splits_1g = counter("splits_1g") - before->splits_1g,
-                .splits_ahead = counter("splits_ahead") - before->splits_ahead,
-                .collapses = counter("collapses") - before->collapses,
-                .lock_holds = counter("lock_holds") - before->lock_holds,
-                .tlb_flushes = counter("tlb_flushes") - before->tlb_flushes,
-                .unused = counter("unused_ranges"),
+                .requests = directmap_counter("requests") - before->requests,
+                .asked = directmap_counter("asked") - before->asked,
+                .splits = directmap_counter("splits") - before->splits,
+                .splits_1g = directmap_counter("splits_1g") - before->splits_1g,
+                .splits_ahead = directmap_counter("splits_ahead") - before->splits_ahead,
+                .collapses = directmap_counter("collapses") - before->collapses,
+                .lock_holds = directmap_counter("lock_holds") - before->lock_holds,
+                .tlb_flushes = directmap_counter("tlb_flushes") - before->tlb_flushes,
+                .unused = directmap_counter("unused_ranges"),
         };
-}
-
-static void set_params(Policy *p, uint64_t ahead, uint64_t collapse_after_ns) {
-        const struct memsec_params params = {
-                .teardown = { .batch = 4096, .max_hold_ns = 4000000 },
-                .directmap = { .ahead = ahead, .collapse_after_ns = collapse_after_ns },
-        };
-
-        if (policy_set_params(p, MEMSEC_EVERYONE, &params) < 0)
-                tap_bail_out("cannot set parameters");
 }
 
 /* Takes pages and returns what that did, then gives them back. */
@@ -75,24 +55,8 @@ static Counts use_secret_memory(size_t n_pages) {
         return during;
 }
 
-/* What the worker does is counted a moment after it is done. */
-static void wait_until_stays(const char *name) {
-        uint64_t value;
-
-        do {
-                value = counter(name);
-                (void) usleep(200000);
-        } while (counter(name) != value);
-}
-
-static void put_everything_back(Policy *p) {
-        set_params(p, 0, 0);
-        tap_is_errno(sysfs_wait("directmap/unused_ranges", 0), 0, "the mapping is put back together");
-        wait_until_stays("collapses");
-}
-
 static void test_no_policy(void) {
-        uint64_t collapses = counter("collapses");
+        uint64_t collapses = directmap_counter("collapses");
         Counts c;
 
         tap_note("no policy");
@@ -101,8 +65,8 @@ static void test_no_policy(void) {
         tap_is(c.splits_ahead, 0, "nothing is split ahead");
         tap_is(c.tlb_flushes, PAGES, "a page costs a flush, whether something is split for it or not");
         tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
-        tap_is(counter("collapses"), collapses, "and the mapping stays as it is");
-        tap_ok(counter("unused_ranges") > 0, "though nobody needs it so");
+        tap_is(directmap_counter("collapses"), collapses, "and the mapping stays as it is");
+        tap_ok(directmap_counter("unused_ranges") > 0, "though nobody needs it so");
 }
 
 static void test_put_back(Policy *p) {
@@ -110,9 +74,9 @@ static void test_put_back(Policy *p) {
         Counts before, after, c;
 
         tap_note("fixed, put back at once");
-        put_everything_back(p);
-        before_4k = counter("direct_map_4k");
-        before_2m = counter("direct_map_2m");
+        directmap_put_back(p);
+        before_4k = directmap_counter("direct_map_4k");
+        before_2m = directmap_counter("direct_map_2m");
         before = counts_since(&(Counts) {});
         c = use_secret_memory(PAGES);
         tap_ok(c.asked > 0, "the policy is asked");
@@ -123,8 +87,8 @@ static void test_put_back(Policy *p) {
         /* Counted a moment after. */
         tap_is_errno(sysfs_wait("directmap/collapses", before.collapses + after.splits - after.splits_1g), 0,
                      "every entry that was split");
-        tap_is(counter("direct_map_4k"), before_4k, "small entries map as much as before");
-        tap_is(counter("direct_map_2m"), before_2m, "large entries map as much as before");
+        tap_is(directmap_counter("direct_map_4k"), before_4k, "small entries map as much as before");
+        tap_is(directmap_counter("direct_map_2m"), before_2m, "large entries map as much as before");
 }
 
 /* Where pages of a file are is up to the kernel: some entries may be split ahead for nothing. */
@@ -135,8 +99,8 @@ static void test_ahead(Policy *p) {
         for (size_t n = 0; n < FILES && come_to == 0; n++) {
                 Counts c;
 
-                put_everything_back(p);
-                set_params(p, 64 * MIB, MEMSEC_NEVER);
+                directmap_put_back(p);
+                directmap_set(p, 64 * MIB, MEMSEC_NEVER);
                 c = use_secret_memory(PAGES);
                 tap_ok(c.splits_ahead > 0, "entries are split ahead");
                 tap_ok(c.unused <= PAGES / ENTRY_PAGES + 1, "no further than the file can go: %" PRIu64
@@ -145,7 +109,7 @@ static void test_ahead(Policy *p) {
         }
         tap_ok(come_to > 0, "and spare pages to come a split");
         tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
-        put_everything_back(p);
+        directmap_put_back(p);
 }
 
 /* What fits into an entry needs no other. */
@@ -154,11 +118,11 @@ static void test_small_file(Policy *p) {
 
         tap_note("fixed, split ahead for small files");
         for (size_t n = 0; n < FILES; n++) {
-                put_everything_back(p);
-                set_params(p, 64 * MIB, MEMSEC_NEVER);
+                directmap_put_back(p);
+                directmap_set(p, 64 * MIB, MEMSEC_NEVER);
                 splits_ahead += use_secret_memory(4).splits_ahead;
         }
-        put_everything_back(p);
+        directmap_put_back(p);
         /* Some may begin at the end of an entry. */
         tap_ok(splits_ahead < FILES, "a few pages of a file are no reason to split ahead");
 }
@@ -169,19 +133,19 @@ static void test_numbers_change(Policy *p) {
 
         tap_note("fixed, told otherwise later");
         for (size_t i = 0; i < 2; i++) {
-                put_everything_back(p);
-                set_params(p, 0, waits[i]);
+                directmap_put_back(p);
+                directmap_set(p, 0, waits[i]);
                 (void) use_secret_memory(PAGES);
                 tap_is_errno(sysfs_wait("directmap/secretmem_pages", 0), 0, "all pages come back");
-                wait_until_stays("asked");
-                tap_ok(counter("unused_ranges") > 0, "the mapping stays as it is");
-                put_everything_back(p);
+                directmap_wait_until_stays("asked");
+                tap_ok(directmap_counter("unused_ranges") > 0, "the mapping stays as it is");
+                directmap_put_back(p);
         }
 }
 
 int main(void) {
         _policy_cleanup_ Policy *p = NULL;
-        uint64_t clamped = counter("clamped");
+        uint64_t clamped = directmap_counter("clamped");
 
         if (secretmem_allow() < 0 || policy_alone() < 0)
                 tap_bail_out("cannot begin");
@@ -193,6 +157,6 @@ int main(void) {
         test_ahead(p);
         test_small_file(p);
         test_numbers_change(p);
-        tap_is(counter("clamped"), clamped, "no answer was out of range");
+        tap_is(directmap_counter("clamped"), clamped, "no answer was out of range");
         return tap_done();
 }

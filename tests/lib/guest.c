@@ -103,7 +103,8 @@ static int create_memory(Guest *g) {
         if (g->memory < 0)
                 return log_errno(errno, "KVM_CREATE_GUEST_MEMFD");
 
-        g->shared = mmap(NULL, g->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        g->shared = mmap(NULL, g->size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (g->shared == MAP_FAILED)
                 return log_errno(errno, "mapping shared memory");
 
@@ -123,6 +124,19 @@ static int create_vcpus(Guest *g, unsigned n_vcpus) {
         }
 
         return 0;
+}
+
+int guest_set_backing(bool large) {
+        int fd, r = 0;
+
+        fd = open("/sys/module/kvm/parameters/gmem_2m", O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+                return log_errno(errno, "gmem_2m");
+
+        if (write(fd, large ? "1" : "0", 1) != 1)
+                r = log_errno(errno, "gmem_2m");
+        (void) close(fd);
+        return r;
 }
 
 int guest_create(uint64_t size, unsigned n_vcpus, Guest **ret) {
@@ -187,7 +201,8 @@ int guest_prefault(Guest *g, unsigned vcpu, uint64_t gpa, uint64_t size) {
 
         /* The kernel takes off what is done, and ends early when it has to. */
         while (range.size > 0)
-                if (ioctl(g->vcpus[vcpu], KVM_PRE_FAULT_MEMORY, &range) < 0 && errno != EAGAIN && errno != EINTR)
+                if (ioctl(g->vcpus[vcpu], KVM_PRE_FAULT_MEMORY, &range) < 0 &&
+                    errno != EAGAIN && errno != EINTR)
                         return log_errno(errno, "KVM_PRE_FAULT_MEMORY");
 
         return 0;

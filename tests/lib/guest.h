@@ -5,8 +5,8 @@
  * Guests with private memory, through /dev/kvm: a KVM_X86_SW_PROTECTED_VM over a guest_memfd. No guest code
  * runs. Its memory is faulted in by KVM_PRE_FAULT_MEMORY, which goes the way of a guest's own accesses.
  *
- * Guest physical memory is one range from 0 on, private until guest_set_private() says otherwise. GPA and SIZE
- * are whole pages. All functions that can fail return a negative errno and say on stderr what failed.
+ * Guest physical memory is one range from 0 on, private until guest_set_private() says otherwise. GPA and
+ * SIZE are whole pages. All functions that can fail return a negative errno and say on stderr what failed.
  */
 
 #include <stdbool.h>
@@ -18,6 +18,9 @@
 typedef struct Guest Guest;
 
 int guest_create(uint64_t size, unsigned n_vcpus, Guest **ret);
+
+/* Private memory of guests is by 2 MiB where it fits, or by 4 KiB, as it is at first. */
+int guest_set_backing(bool large);
 
 /* Everything is given back by the time it returns, unless another process has it open. NULL is fine. */
 Guest *guest_destroy(Guest *g);
