@@ -3,20 +3,22 @@
 # Benchmarks. Each writes build/bench/NAME.json and NAME.svg and prints the same as a table.
 
 BENCH_PROGRAMS := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
-BENCH_FILES := tests/bench/teardown tests/bench/daemon
+BENCH_FILES := tests/bench/teardown tests/bench/directmap tests/bench/daemon
 BENCH_INSTALLED := $(BENCH_PROGRAMS) $(BENCH_FILES)
 
-# What makes the SGX driver ask memsec.
-BENCH_HOOK_PATCHES := $(wildcard kernel/patches/000?-x86-sgx-Ask-memsec-*.patch)
+# What makes the SGX driver and memfd_secret(2) ask memsec, and walks of page tables ready for what it does.
+BENCH_HOOK_PATCHES := $(wildcard kernel/patches/000?-x86-sgx-Ask-memsec-*.patch \
+				 kernel/patches/002?-mm-secretmem-*.patch \
+				 kernel/patches/002?-x86-mm-read-each-entry-once-*.patch)
 
 # They are in the image of the VM.
 VM_INSTALL += install-bench
 $(VM_IMAGE): $(BENCH_INSTALLED)
 
-.PHONY: bench bench-teardown bench-daemon install-bench
+.PHONY: bench bench-teardown bench-directmap bench-daemon install-bench
 
 ## bench: all benchmarks; results in build/bench
-bench: bench-teardown bench-daemon
+bench: bench-teardown bench-directmap bench-daemon
 
 # $1: script in tests/bench, $2: part of it, $3: kernel, $4: seconds on two cores, $5: options of tests/vm/run
 bench-vm = kernel/scripts/progress BENCH 0 $4 $(B)/bench/$1-$2.log \
@@ -33,6 +35,23 @@ bench-teardown: kernel image $(B)/packages/bench
 	$(Q)$(call bench-vm,teardown,again,$(CONFIG),150,--icount)
 	$(Q)$(call bench-vm,teardown,many-cpus,$(CONFIG),400,--smp 2)
 	$(Q)tests/bench/teardown.py $(B)/bench
+
+# $1: CPUs, $2: options of tests/vm/run
+define bench-directmap-cpus
+$(Q)$(call bench-vm,directmap,policies-$1,$(CONFIG),60,--mem 4G $2)
+$(Q)$(call bench-vm,directmap,4k-$1,$(CONFIG),30,--mem 4G --append memsec.directmap=4k $2)
+$(Q)$(call bench-vm,directmap,unpatched-$1,unpatched,30,--mem 4G $2)
+
+endef
+
+## bench-directmap: private memory faulted in, and what becomes of the kernel's direct map
+bench-directmap: kernel image $(B)/packages/bench
+	$(Q)mkdir -p $(B)/bench
+	$(Q)tests/bench/unpatched-kernel $(CACHE) $(BENCH_HOOK_PATCHES)
+	$(call bench-directmap-cpus,1,--icount)
+	$(call bench-directmap-cpus,2,--smp 2)
+	$(call bench-directmap-cpus,4,--smp 4)
+	$(Q)tests/bench/directmap.py $(B)/bench
 
 ## bench-daemon: memsecd's reloads, properties, memory and wakeups, beside those of other daemons
 bench-daemon: kernel image daemon $(B)/tests/bench/bus-load $(B)/packages/bench $(B)/packages/test
