@@ -208,7 +208,7 @@ static void fill_ctx(const struct directmap_op *op,
 		.map_2m = direct_map_bytes(PG_LEVEL_2M),
 		.map_1g = direct_map_bytes(PG_LEVEL_1G),
 		.direction = READ_ONCE(owner->direction),
-		.ahead = atomic_long_read(&owner->ahead),
+		.ahead = op->seen_ahead,
 	};
 }
 
@@ -231,6 +231,22 @@ static u64 ask(const struct directmap_op *op,
 
 	return memsec_policy_clamp(policy, &memsec_directmap_mechanism, answer,
 				   answer_is_valid(answer), fallback);
+}
+
+/*
+ * Others may ask for the same owner meanwhile. Who finds that it has more ahead
+ * now than the policy was told goes without, so that it never has too much.
+ */
+static void reserve_ahead(struct directmap_op *op,
+			  struct memsec_directmap_owner *owner)
+{
+	long pages = op->ahead_end - op->ahead;
+	long seen = op->seen_ahead;
+
+	if (atomic_long_try_cmpxchg(&owner->ahead, &seen, seen + pages))
+		op->reserved = pages;
+	else
+		op->ahead_end = op->ahead;
 }
 
 /* The whole 2 MiB that follow the range, or go before it. */
@@ -258,6 +274,7 @@ static void decide(struct directmap_op *op, struct memsec_directmap_owner *owner
 	u64 fallback = safe ? MEMSEC_DIRECTMAP_LEAVE : MEMSEC_DIRECTMAP_EXACT;
 	u64 answer = fallback;
 
+	op->seen_ahead = atomic_long_read(&owner->ahead);
 	if (entry_pages > 1 && memsec_attached())
 		answer = ask(op, owner, entry_pages, fallback);
 
@@ -267,6 +284,7 @@ static void decide(struct directmap_op *op, struct memsec_directmap_owner *owner
 		op->split = true;
 	} else if (op->split && answer) {
 		set_ahead(op, answer);
+		reserve_ahead(op, owner);
 	}
 }
 
@@ -299,7 +317,8 @@ static int hold_chunks(struct directmap_op *op,
 		part.end = op->end;
 		directmap_unmap(&part, chunk);
 	}
-	atomic_long_add(part.went_ahead * (long)DIRECTMAP_2M_PAGES, &owner->ahead);
+	atomic_long_add(part.went_ahead * (long)DIRECTMAP_2M_PAGES - op->reserved,
+			&owner->ahead);
 	directmap_count(&part);
 	part.pfn = op->pfn;
 	trace_memsec_directmap_take(&part, op->end - op->pfn, ret);

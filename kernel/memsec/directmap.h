@@ -96,6 +96,8 @@ struct directmap_block {
  * @end: the page after the last
  * @ahead: first page to split ahead
  * @ahead_end: the page after the last of those
+ * @seen_ahead: pages that the owner had ahead when it asked
+ * @reserved: how many it counts more while it goes ahead
  * @split: entries of 2 MiB have to be split, not only larger ones
  * @unmap: pages have to be unmapped
  * @later: but by directmap_unmap(), when all of the range is held
@@ -118,6 +120,8 @@ struct directmap_op {
 	unsigned long end;
 	unsigned long ahead;
 	unsigned long ahead_end;
+	long seen_ahead;
+	long reserved;
 	bool split;
 	bool unmap;
 	bool later;

@@ -13,11 +13,13 @@
 #include "directmap_fixture.h"
 
 struct dm_script dm_script;
+struct memsec_directmap_owner dm_owner;
 
 static u64 scripted(const struct memsec_directmap_ctx *ctx)
 {
 	dm_script.asked++;
 	dm_script.ctx = *ctx;
+	atomic_long_add(dm_script.meanwhile, &dm_owner.ahead);
 
 	return dm_script.answer;
 }
@@ -39,7 +41,6 @@ const struct memsec_ops dm_policy = {
 
 struct fake_holder dm_holder;
 /* A guest, and a file that has no inode. */
-struct memsec_directmap_owner dm_owner;
 struct memsec_directmap_owner dm_file;
 
 /* The counters, and what they were when the test began. */

@@ -22,6 +22,7 @@
  * struct dm_script - what the policy answers and what it was told
  * @answer: about splits
  * @wait: about collapses
+ * @meanwhile: pages that dm_owner gets ahead while the policy is asked
  * @asked: how often it was asked about splits
  * @asked_collapse: how often about collapses
  * @ctx: the facts about the last split
@@ -30,6 +31,7 @@
 struct dm_script {
 	u64 answer;
 	u64 wait;
+	long meanwhile;
 	u64 asked;
 	u64 asked_collapse;
 	struct memsec_directmap_ctx ctx;

@@ -246,6 +246,20 @@ static void ahead_is_used(struct kunit *test)
 	memsec_directmap_give_back(GUEST, area->pfn + DM_BLOCK, 1);
 }
 
+/* Two that ask at a time must not both go as far as one may. */
+static void stale_answer_is_exact(struct kunit *test)
+{
+	struct dm_area *area = dm_area_find(test, 10, PG_LEVEL_2M);
+
+	dm_attach(test, DM_BLOCK, MEMSEC_COLLAPSE_NEVER);
+	dm_script.meanwhile = DM_BLOCK;
+	KUNIT_ASSERT_EQ(test, dm_take(GUEST, area->pfn, 1), 0);
+	dm_expect_counted(test, "splits", 1);
+	dm_expect_counted(test, "splits_ahead", 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&dm_owner.ahead), DM_BLOCK);
+	memsec_directmap_give_back(GUEST, area->pfn, 1);
+}
+
 /* What is split ahead counts for its owner until the owner comes to it. */
 static void ahead_is_counted(struct kunit *test)
 {
@@ -655,6 +669,7 @@ static struct kunit_case directmap_test_cases[] = {
 	KUNIT_CASE(giga_entry_with_a_guest),
 	KUNIT_CASE_PARAM(ahead_is_split_in_the_same_go, direction_gen_params),
 	KUNIT_CASE(ahead_is_used),
+	KUNIT_CASE(stale_answer_is_exact),
 	KUNIT_CASE(ahead_is_counted),
 	KUNIT_CASE_PARAM(answer_is_obeyed_or_replaced, answer_gen_params),
 	KUNIT_CASE(leave_is_obeyed_where_it_is_safe),
