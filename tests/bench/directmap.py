@@ -121,8 +121,8 @@ def add_group(rep, group, modes):
 
 def add_targets(rep, group, cpus):
     case = f"{group}: {POLICY}"
-    # Where instructions are counted. On more CPUs it is chance that decides.
-    if cpus == 1:
+    # Secret memory interrupts every other CPU for each page: how soon they answer is chance.
+    if cpus == 1 or group.startswith("guest"):
         value = rep.value(case, "to 4 KiB")
         rep.target("rate, to 4 KiB from boot", case, f">= {RATE_GOAL}", value, value >= RATE_GOAL)
     value = max(rep.find(case, "4 KiB beyond")["raw"])
