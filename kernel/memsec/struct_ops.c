@@ -201,12 +201,25 @@ memsec_ops__directmap_collapse(const struct memsec_directmap_collapse_ctx *ctx)
 	return 0;
 }
 
+static u64 memsec_ops__keyid(const struct memsec_keyid_ctx *ctx)
+{
+	return 0;
+}
+
+static u64
+memsec_ops__keyid_recycle(const struct memsec_keyid_recycle_ctx *ctx)
+{
+	return 0;
+}
+
 static struct memsec_ops memsec_bpf_cfi_stubs = {
 	.init = memsec_ops__init,
 	.exit = memsec_ops__exit,
 	.teardown = memsec_ops__teardown,
 	.directmap = memsec_ops__directmap,
 	.directmap_collapse = memsec_ops__directmap_collapse,
+	.keyid = memsec_ops__keyid,
+	.keyid_recycle = memsec_ops__keyid_recycle,
 };
 
 static struct bpf_struct_ops bpf_memsec_ops = {

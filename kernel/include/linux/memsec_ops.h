@@ -175,6 +175,104 @@ struct memsec_directmap_collapse_ctx {
 };
 
 /**
+ * enum memsec_keyid_kind - what an encryption key is found by
+ * @MEMSEC_KEYID_TME: KeyIDs of Intel TME-MK, or of its model
+ * @MEMSEC_KEYID_SEV: ASIDs of SEV guests
+ * @MEMSEC_KEYID_SEV_ES: ASIDs of SEV-ES and SEV-SNP guests
+ * @MEMSEC_KEYID_NR: number of kinds
+ */
+enum memsec_keyid_kind {
+	MEMSEC_KEYID_TME,
+	MEMSEC_KEYID_SEV,
+	MEMSEC_KEYID_SEV_ES,
+	MEMSEC_KEYID_NR,
+};
+
+/*
+ * The answer to memsec_ops.keyid, which holds until the next question: how many
+ * pages this CPU may keep for the KeyID, up to MEMSEC_KEYID_MAX_CACHE; how many
+ * free pages to look at for one that carries the KeyID, up to
+ * MEMSEC_KEYID_MAX_SEARCH, in the bits from MEMSEC_KEYID_SEARCH_SHIFT on; and
+ * MEMSEC_KEYID_FLUSH. Anything else is out of range and replaced by the default,
+ * which is 0: nothing of it.
+ */
+/* 1 GiB. */
+#define MEMSEC_KEYID_MAX_CACHE		0x40000ULL
+#define MEMSEC_KEYID_SEARCH_SHIFT	32
+#define MEMSEC_KEYID_MAX_SEARCH		256ULL
+/* Flush pages when they are freed, not when the next owner has another KeyID. */
+#define MEMSEC_KEYID_FLUSH		0x8000000000000000ULL
+
+/**
+ * struct memsec_keyid_ctx - facts for memsec_ops.keyid
+ * @keyid: the KeyID
+ * @nid: NUMA node of the CPU
+ * @allocated: pages that were allocated for the KeyID on this CPU since the
+ *	previous question
+ * @freed: pages that were freed to its cache or to the page allocator
+ * @flushed: pages that were flushed, at allocation or when they were freed
+ * @cached: pages that this CPU keeps for the KeyID
+ * @total: pages that were allocated for it on this CPU since it was taken
+ * @cpus: CPUs that are online
+ * @keyids_free: KeyIDs that can be taken at once
+ * @cgroup_id: cgroup v2 id of who took the KeyID
+ *
+ * The question is asked on a CPU when it first allocates or frees memory of the
+ * KeyID, and then every MEMSEC_KEYID_BATCH requests, and when the policy or its
+ * numbers changed.
+ */
+struct memsec_keyid_ctx {
+	__u32 keyid;
+	__s32 nid;
+	__u64 allocated;
+	__u64 freed;
+	__u64 flushed;
+	__u64 cached;
+	__u64 total;
+	__u64 cpus;
+	__u64 keyids_free;
+	__u64 cgroup_id;
+};
+
+/* Requests on a CPU, of pages of any order, until the next question. */
+#define MEMSEC_KEYID_BATCH		64
+
+/*
+ * The answer to memsec_ops.keyid_recycle: ns until the next question, up to
+ * MEMSEC_RECYCLE_MAX_WAIT, or one of these. Anything else is out of range and
+ * replaced by the default, which is never: then they are recycled when one is
+ * needed and none is free. Whenever one more gets dirty the kernel asks again.
+ */
+#define MEMSEC_RECYCLE_NOW		0ULL
+#define MEMSEC_RECYCLE_MAX_WAIT		3600000000000ULL
+#define MEMSEC_RECYCLE_NEVER		(~0ULL)
+
+/**
+ * struct memsec_keyid_recycle_ctx - facts for memsec_ops.keyid_recycle
+ * @kind: what is to be recycled, enum memsec_keyid_kind
+ * @total: how many there are
+ * @free: how many can be taken at once
+ * @dirty: how many only wait for the flush of all caches
+ * @retiring: how many were given up while pages still carry them
+ * @idle_ns: ns for which none was taken or given up
+ * @dirty_ns: ns for which one was dirty and not recycled
+ * @last_ns: ns that the last recycling took, 0 when there was none
+ *
+ * All that is dirty is recycled at once, by one flush of the caches of every
+ * CPU, which is felt by all that run there.
+ */
+struct memsec_keyid_recycle_ctx {
+	__u32 kind;
+	__u64 total;
+	__u64 free;
+	__u64 dirty;
+	__u64 retiring;
+	__u64 idle_ns;
+	__u64 dirty_ns;
+	__u64 last_ns;
+};
+
+/**
  * struct memsec_ops - a policy
  * @name: name of the policy, letters, digits, '_' and '.'
  * @abi: MEMSEC_ABI
@@ -185,6 +283,8 @@ struct memsec_directmap_collapse_ctx {
  * @teardown: how many pages to tear down until the next question
  * @directmap: what to split of the direct map
  * @directmap_collapse: when to put an entry of the direct map back together
+ * @keyid: how to keep pages of a KeyID for it
+ * @keyid_recycle: when to flush all caches, so that KeyIDs can be taken again
  *
  * Every callback is optional: a missing one means the built-in default. The
  * decisions are asked under RCU and cannot sleep.
@@ -198,6 +298,8 @@ struct memsec_ops {
 	__u64 (*teardown)(const struct memsec_teardown_ctx *ctx);
 	__u64 (*directmap)(const struct memsec_directmap_ctx *ctx);
 	__u64 (*directmap_collapse)(const struct memsec_directmap_collapse_ctx *ctx);
+	__u64 (*keyid)(const struct memsec_keyid_ctx *ctx);
+	__u64 (*keyid_recycle)(const struct memsec_keyid_recycle_ctx *ctx);
 };
 
 #endif /* _LINUX_MEMSEC_OPS_H */
