@@ -27,6 +27,9 @@ static struct memsec_mechanism *const mechanisms[] = {
 #ifdef CONFIG_MEMSEC_DIRECTMAP
 	&memsec_directmap_mechanism,
 #endif
+#ifdef CONFIG_MEMSEC_KEYID
+	&memsec_keyid_mechanism,
+#endif
 };
 
 static bool off __ro_after_init;

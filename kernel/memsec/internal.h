@@ -24,13 +24,22 @@ struct memsec_counter {
 	u64 __percpu *count;
 };
 
-/* A counter that mechanism _mech calls _name. */
-#define MEMSEC_COUNTER(_mech, _name)					\
-	static DEFINE_PER_CPU(u64, _mech##_##_name##_count);		\
-	static struct memsec_counter _mech##_##_name = {		\
+#define MEMSEC_COUNTER_INIT(_mech, _name) {				\
 		.attr = __ATTR(_name, 0444, memsec_counter_show, NULL),	\
 		.count = &_mech##_##_name##_count,			\
 	}
+
+/* A counter that mechanism _mech calls _name. */
+#define MEMSEC_COUNTER(_mech, _name)					\
+	static DEFINE_PER_CPU(u64, _mech##_##_name##_count);		\
+	static struct memsec_counter _mech##_##_name =			\
+		MEMSEC_COUNTER_INIT(_mech, _name)
+
+/* The same for several files. */
+#define MEMSEC_COUNTER_SHARED(_mech, _name)				\
+	static DEFINE_PER_CPU(u64, _mech##_##_name##_count);		\
+	struct memsec_counter _mech##_##_name =				\
+		MEMSEC_COUNTER_INIT(_mech, _name)
 
 /**
  * struct memsec_limit - a number that an administrator may set
@@ -75,6 +84,7 @@ struct memsec_mechanism {
 
 extern struct memsec_mechanism memsec_teardown_mechanism;
 extern struct memsec_mechanism memsec_directmap_mechanism;
+extern struct memsec_mechanism memsec_keyid_mechanism;
 
 /**
  * struct memsec_holder_ops - how to make the holder of a policy let go of it
