@@ -44,6 +44,10 @@ void instruction_end(struct instruction *instruction, u64 begin);
 void memsec_emulation_announce(const char *what);
 struct kobject *memsec_emulation_kobj(void);
 
+#ifdef CONFIG_MEMSEC_EMULATION_SGX
 void __init sgx_model_reserve(void);
+#else
+static inline void sgx_model_reserve(void) { }
+#endif
 
 #endif /* _MM_MEMSEC_EMULATION_H */

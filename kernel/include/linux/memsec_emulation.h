@@ -12,6 +12,12 @@
 #include <linux/types.h>
 
 #ifdef CONFIG_MEMSEC_EMULATION
+void memsec_emulation_reserve(void);
+#else
+static inline void memsec_emulation_reserve(void) { }
+#endif
+
+#ifdef CONFIG_MEMSEC_EMULATION_SGX
 
 DECLARE_STATIC_KEY_FALSE(memsec_sgx_model);
 
@@ -26,7 +32,6 @@ static inline bool memsec_sgx_emulated(void)
 	return static_branch_unlikely(&memsec_sgx_model);
 }
 
-void memsec_emulation_reserve(void);
 int memsec_sgx_encls(unsigned int leaf, unsigned long rbx, unsigned long rcx,
 		     unsigned long rdx, unsigned long *rbx_out);
 void memsec_sgx_cpuid(unsigned int subleaf, u32 *eax, u32 *ebx, u32 *ecx,
@@ -39,8 +44,6 @@ static inline bool memsec_sgx_emulated(void)
 	return false;
 }
 
-static inline void memsec_emulation_reserve(void) { }
-
 static inline int memsec_sgx_encls(unsigned int leaf, unsigned long rbx,
 				   unsigned long rcx, unsigned long rdx,
 				   unsigned long *rbx_out)
@@ -51,7 +54,7 @@ static inline int memsec_sgx_encls(unsigned int leaf, unsigned long rbx,
 static inline void memsec_sgx_cpuid(unsigned int subleaf, u32 *eax, u32 *ebx,
 				    u32 *ecx, u32 *edx) { }
 
-#endif /* CONFIG_MEMSEC_EMULATION */
+#endif /* CONFIG_MEMSEC_EMULATION_SGX */
 
 struct rmp_state;
 
