@@ -11,7 +11,7 @@
 
 struct kobject;
 
-/* The most that an instruction can be told to take, in ns. */
+/* The most that most instructions can be told to take, in ns. */
 #define INSTRUCTION_MAX_NS	1000000
 
 /**
@@ -25,11 +25,11 @@ struct instruction {
 };
 
 /* The initializer of an instruction with the files _name_ns and _name_count. */
-#define INSTRUCTION(_name, _counts) {					\
+#define INSTRUCTION_UP_TO(_name, _counts, _max_ns) {			\
 	.cost = {							\
 		.attr = __ATTR(_name##_ns, 0644, memsec_limit_show,	\
 			       memsec_limit_store),			\
-		.max = INSTRUCTION_MAX_NS,				\
+		.max = (_max_ns),					\
 	},								\
 	.count = {							\
 		.attr = __ATTR(_name##_count, 0444,			\
@@ -37,6 +37,9 @@ struct instruction {
 		.count = (_counts),					\
 	},								\
 }
+
+#define INSTRUCTION(_name, _counts)					\
+	INSTRUCTION_UP_TO(_name, _counts, INSTRUCTION_MAX_NS)
 
 u64 instruction_begin(struct instruction *instruction);
 void instruction_end(struct instruction *instruction, u64 begin);

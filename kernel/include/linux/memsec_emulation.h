@@ -101,4 +101,45 @@ static inline u32 memsec_rmp_asid(void)
 
 #endif /* CONFIG_MEMSEC_EMULATION_RMP */
 
+#ifdef CONFIG_MEMSEC_EMULATION_KEYID
+
+unsigned int memsec_keyid_emulated(void);
+int memsec_keyid_model_start(void);
+void memsec_keyid_model_access(unsigned long pfn, unsigned int pages,
+			       unsigned int keyid);
+void memsec_keyid_model_release(unsigned long pfn, unsigned int pages,
+				unsigned int keyid);
+void memsec_keyid_model_flush(unsigned long pfn, unsigned int keyid);
+void memsec_keyid_model_flush_all(void);
+void memsec_keyid_model_program(unsigned int keyid);
+
+#else
+
+static inline unsigned int memsec_keyid_emulated(void)
+{
+	return 0;
+}
+
+static inline int memsec_keyid_model_start(void)
+{
+	return 0;
+}
+
+static inline void memsec_keyid_model_access(unsigned long pfn,
+					     unsigned int pages,
+					     unsigned int keyid) { }
+
+static inline void memsec_keyid_model_release(unsigned long pfn,
+					      unsigned int pages,
+					      unsigned int keyid) { }
+
+static inline void memsec_keyid_model_flush(unsigned long pfn,
+					    unsigned int keyid) { }
+
+static inline void memsec_keyid_model_flush_all(void) { }
+
+static inline void memsec_keyid_model_program(unsigned int keyid) { }
+
+#endif /* CONFIG_MEMSEC_EMULATION_KEYID */
+
 #endif /* _LINUX_MEMSEC_EMULATION_H */
