@@ -14,7 +14,6 @@
  */
 #include <linux/cpuhotplug.h>
 #include <linux/gfp.h>
-#include <linux/huge_mm.h>
 #include <linux/mm.h>
 #include <linux/shrinker.h>
 

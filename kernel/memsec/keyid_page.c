@@ -11,6 +11,7 @@
  * The price: a load for each page that is allocated or freed, on machines that
  * have KeyIDs. On others a static branch.
  */
+#include <linux/bitfield.h>
 #include <linux/memsec_emulation.h>
 #include <linux/mm.h>
 #include <linux/page_ext.h>
