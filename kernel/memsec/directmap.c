@@ -50,23 +50,13 @@ static MEMSEC_LIMIT(max_ahead, max_ahead_pages, 0, MEMSEC_DIRECTMAP_MAX_AHEAD,
 		    MEMSEC_DIRECTMAP_MAX_AHEAD);
 static MEMSEC_LIMIT(max_collapses, max_collapses_per_pass, 1, 4096, 64);
 
-/* A file that shows what _value is at the moment. */
-#define DIRECTMAP_GAUGE(_name, _value)					\
-	static ssize_t _name##_show(struct kobject *kobj,		\
-				    struct kobj_attribute *attr,	\
-				    char *buf)				\
-	{								\
-		return sysfs_emit(buf, "%llu\n", (u64)(_value));	\
-	}								\
-	static struct kobj_attribute directmap_##_name = __ATTR_RO(_name)
-
-DIRECTMAP_GAUGE(secretmem_pages, directmap_held(MEMSEC_DIRECTMAP_SECRETMEM));
-DIRECTMAP_GAUGE(guest_pages, directmap_held(MEMSEC_DIRECTMAP_GUEST));
-DIRECTMAP_GAUGE(xpfo_pages, directmap_held(MEMSEC_DIRECTMAP_XPFO));
-DIRECTMAP_GAUGE(unused_ranges, directmap_unused());
-DIRECTMAP_GAUGE(direct_map_4k, direct_map_bytes(PG_LEVEL_4K));
-DIRECTMAP_GAUGE(direct_map_2m, direct_map_bytes(PG_LEVEL_2M));
-DIRECTMAP_GAUGE(direct_map_1g, direct_map_bytes(PG_LEVEL_1G));
+MEMSEC_GAUGE(directmap, secretmem_pages, directmap_held(MEMSEC_DIRECTMAP_SECRETMEM));
+MEMSEC_GAUGE(directmap, guest_pages, directmap_held(MEMSEC_DIRECTMAP_GUEST));
+MEMSEC_GAUGE(directmap, xpfo_pages, directmap_held(MEMSEC_DIRECTMAP_XPFO));
+MEMSEC_GAUGE(directmap, unused_ranges, directmap_unused());
+MEMSEC_GAUGE(directmap, direct_map_4k, direct_map_bytes(PG_LEVEL_4K));
+MEMSEC_GAUGE(directmap, direct_map_2m, direct_map_bytes(PG_LEVEL_2M));
+MEMSEC_GAUGE(directmap, direct_map_1g, direct_map_bytes(PG_LEVEL_1G));
 
 static struct attribute *directmap_attrs[] = {
 	&directmap_asked.attr.attr,

@@ -161,6 +161,28 @@ TRACE_EVENT(memsec_directmap_collapse,
 		      __entry->collapsed, __entry->collapsed_1g,
 		      __entry->refused));
 
+TRACE_EVENT(memsec_keyid_state,
+	    TP_PROTO(unsigned int keyid, const char *from, const char *to),
+	    TP_ARGS(keyid, from, to),
+	    TP_STRUCT__entry(__field(unsigned int, keyid)
+			     __string(from, from)
+			     __string(to, to)),
+	    TP_fast_assign(__entry->keyid = keyid;
+			   __assign_str(from);
+			   __assign_str(to);),
+	    TP_printk("keyid=%u from=%s to=%s", __entry->keyid,
+		      __get_str(from), __get_str(to)));
+
+/* A page was flushed of the lines that came in by a KeyID. */
+TRACE_EVENT(memsec_keyid_flush,
+	    TP_PROTO(unsigned long pfn, unsigned int keyid),
+	    TP_ARGS(pfn, keyid),
+	    TP_STRUCT__entry(__field(unsigned long, pfn)
+			     __field(unsigned int, keyid)),
+	    TP_fast_assign(__entry->pfn = pfn;
+			   __entry->keyid = keyid;),
+	    TP_printk("pfn=%#lx keyid=%u", __entry->pfn, __entry->keyid));
+
 #endif /* _MM_MEMSEC_EVENTS_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -41,6 +41,16 @@ struct memsec_counter {
 	struct memsec_counter _mech##_##_name =				\
 		MEMSEC_COUNTER_INIT(_mech, _name)
 
+/* A file of mechanism _mech that shows what _value is at the moment. */
+#define MEMSEC_GAUGE(_mech, _name, _value)				\
+	static ssize_t _name##_show(struct kobject *kobj,		\
+				    struct kobj_attribute *attr,	\
+				    char *buf)				\
+	{								\
+		return sysfs_emit(buf, "%llu\n", (u64)(_value));	\
+	}								\
+	static struct kobj_attribute _mech##_##_name = __ATTR_RO(_name)
+
 /**
  * struct memsec_limit - a number that an administrator may set
  * @attr: the file
