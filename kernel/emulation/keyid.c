@@ -17,15 +17,13 @@ static unsigned int page_keyid(u64 page)
 	return FIELD_GET(KEYID_PAGE_KEYID, page);
 }
 
-static bool page_is_held(u64 page)
-{
-	return !(page & KEYID_PAGE_RELEASED);
-}
-
-/* A flush of all caches covers what was released before it began. */
+/*
+ * A flush of all caches covers what was released before it began, and nothing
+ * that may be in use.
+ */
 static bool page_may_have_lines(const struct keyid_shadow *shadow, u64 page)
 {
-	if (page_is_held(page))
+	if (!(page & KEYID_PAGE_RELEASED))
 		return true;
 
 	return !(page & KEYID_PAGE_FLUSHED) &&
@@ -73,7 +71,7 @@ void keyid_shadow_access(struct keyid_shadow *shadow, unsigned long pfn,
 		    page_may_have_lines(shadow, page))
 			add_violation(bad, pfn, page);
 		WRITE_ONCE(shadow->pages[pfn],
-			   FIELD_PREP(KEYID_PAGE_KEYID, keyid));
+			   FIELD_PREP(KEYID_PAGE_KEYID, keyid) | KEYID_PAGE_HELD);
 	}
 }
 
@@ -113,7 +111,8 @@ void keyid_shadow_release(struct keyid_shadow *shadow, unsigned long pfn,
  * @pfn: the page
  * @keyid: the KeyID of the mapping it was done through
  *
- * The lines of another KeyID stay. A page that is held gets lines again.
+ * The lines of another KeyID stay. A page that is held gets lines again. One
+ * that nobody said anything of since boot is free, or it would not be flushed.
  *
  * Context: Any. The caller owns the page.
  */
@@ -126,8 +125,9 @@ void keyid_shadow_flush(struct keyid_shadow *shadow, unsigned long pfn,
 		return;
 
 	page = READ_ONCE(shadow->pages[pfn]);
-	if (page_keyid(page) == keyid && !page_is_held(page))
-		WRITE_ONCE(shadow->pages[pfn], page | KEYID_PAGE_FLUSHED);
+	if (page_keyid(page) == keyid && !(page & KEYID_PAGE_HELD))
+		WRITE_ONCE(shadow->pages[pfn],
+			   page | KEYID_PAGE_RELEASED | KEYID_PAGE_FLUSHED);
 }
 
 /**
@@ -199,7 +199,7 @@ u64 keyid_shadow_held_pages(const struct keyid_shadow *shadow)
 	for (pfn = 0; pfn < shadow->nr_pages; pfn++) {
 		u64 page = READ_ONCE(shadow->pages[pfn]);
 
-		count += page_keyid(page) && page_is_held(page);
+		count += page_keyid(page) && (page & KEYID_PAGE_HELD);
 		if (!(pfn % WALK_BATCH))
 			cond_resched();
 	}

@@ -30,16 +30,18 @@
 #define KEYID_MODEL_MAX		63
 
 /*
- * What is known of a page. One that is held, between access and release, has
- * nothing but its KeyID. So zero is a page as it is at boot: held by KeyID 0.
+ * What is known of a page. Zero is a page at boot: KeyID 0's, with lines. It is
+ * free or in use since then; nobody said.
  */
 #define KEYID_PAGE_KEYID	GENMASK_ULL(14, 0)
+/* Between access and release. */
+#define KEYID_PAGE_HELD		BIT_ULL(15)
 /* Nobody reaches it, but lines may be left. */
-#define KEYID_PAGE_RELEASED	BIT_ULL(15)
+#define KEYID_PAGE_RELEASED	BIT_ULL(16)
 /* One that is released: its lines were flushed, by address. */
-#define KEYID_PAGE_FLUSHED	BIT_ULL(16)
+#define KEYID_PAGE_FLUSHED	BIT_ULL(17)
 /* One that is released: how many flushes of all caches had begun then. */
-#define KEYID_PAGE_EPOCH	GENMASK_ULL(63, 17)
+#define KEYID_PAGE_EPOCH	GENMASK_ULL(63, 18)
 
 /**
  * struct keyid_shadow - what is known of memory

@@ -100,12 +100,12 @@ static void report(const struct keyid_violations *bad, unsigned int keyid,
 
 	memsec_count_add(&keyid_violations, bad->count);
 	WARN_ONCE(memsec_limit(&warn),
-		  "memsec: KeyID %u %s at pfn %#lx: expected %s, found %s KeyID %u; so in %llu pages\n",
-		  keyid, what, bad->pfn, expected,
-		  bad->found & KEYID_PAGE_RELEASED ? "what is left by" :
-						     "a page held by",
+		  "memsec: KeyID %u %s: expected %s, found %s KeyID %u at pfn %#lx, of %llu such pages\n",
+		  keyid, what, expected,
+		  bad->found & KEYID_PAGE_RELEASED ? "lines left by" :
+						     "a page of",
 		  (unsigned int)FIELD_GET(KEYID_PAGE_KEYID, bad->found),
-		  bad->count);
+		  bad->pfn, bad->count);
 }
 
 /**
@@ -270,13 +270,13 @@ static const struct attribute_group keyid_group = {
 /**
  * memsec_keyid_model_start() - Begin to follow what happens to pages
  *
- * All of memory counts as held by KeyID 0 at this moment.
+ * All of memory counts as KeyID 0's at this moment, and not flushed.
  *
  * Context: An initcall after subsys_initcall(), once, when
  *	memsec_keyid_emulated() is not 0.
  * Return: 0 or a negative errno.
  */
-int __init memsec_keyid_model_start(void)
+int memsec_keyid_model_start(void)
 {
 	struct kobject *kobj = memsec_emulation_kobj();
 	int ret;

@@ -100,12 +100,27 @@ static int keyid_test_init(struct kunit *test)
 	return 0;
 }
 
-static void pages_are_held_by_0_at_boot(struct kunit *test)
+static void page_in_use_at_boot_is_of_keyid_0(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, access(test, 0, PAGES, 0).count, 0);
 	KUNIT_EXPECT_EQ(test, release(test, 0, PAGES, 0).count, 0);
 	KUNIT_EXPECT_EQ(test, access(test, 0, PAGES, 0).count, 0);
 	KUNIT_EXPECT_EQ(test, access(test, 0, PAGES, MINE).count, PAGES);
+}
+
+static void page_free_at_boot_has_lines_of_keyid_0(struct kunit *test)
+{
+	flush(test, OTHERS);
+	/* Somebody may still use it. */
+	flush_all(test);
+	KUNIT_EXPECT_EQ(test, access(test, PFN, 1, MINE).count, 1);
+}
+
+static void page_free_at_boot_can_be_flushed(struct kunit *test)
+{
+	flush(test, 0);
+	KUNIT_EXPECT_EQ(test, access(test, PFN, 1, MINE).count, 0);
+	KUNIT_EXPECT_EQ(test, access(test, PFN + 1, 1, MINE).count, 1);
 }
 
 static void page_of_the_same_keyid_needs_no_flush(struct kunit *test)
@@ -181,7 +196,8 @@ static void held_page_is_a_violation(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, access(test, PFN, 1, MINE).count, 0);
 	bad = access(test, PFN, 1, OTHERS);
 	KUNIT_EXPECT_EQ(test, bad.count, 1);
-	KUNIT_EXPECT_EQ(test, bad.found, FIELD_PREP(KEYID_PAGE_KEYID, MINE));
+	KUNIT_EXPECT_EQ(test, bad.found,
+			FIELD_PREP(KEYID_PAGE_KEYID, MINE) | KEYID_PAGE_HELD);
 }
 
 static void held_page_cannot_be_flushed(struct kunit *test)
@@ -443,7 +459,9 @@ static void command_line_is_checked(struct kunit *test)
 }
 
 static struct kunit_case keyid_cases[] = {
-	KUNIT_CASE(pages_are_held_by_0_at_boot),
+	KUNIT_CASE(page_in_use_at_boot_is_of_keyid_0),
+	KUNIT_CASE(page_free_at_boot_has_lines_of_keyid_0),
+	KUNIT_CASE(page_free_at_boot_can_be_flushed),
 	KUNIT_CASE(page_of_the_same_keyid_needs_no_flush),
 	KUNIT_CASE(lines_of_another_keyid_are_a_violation),
 	KUNIT_CASE(keyid_0_has_lines_like_any_other),
