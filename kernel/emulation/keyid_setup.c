@@ -92,6 +92,17 @@ unsigned int memsec_keyid_emulated(void)
 	return keyids;
 }
 
+/**
+ * memsec_keyid_model_violations() - How often hardware would have corrupted a page
+ *
+ * Context: Any.
+ * Return: the sum.
+ */
+u64 memsec_keyid_model_violations(void)
+{
+	return memsec_counter_sum(&keyid_violations);
+}
+
 static void report(const struct keyid_violations *bad, unsigned int keyid,
 		   const char *what, const char *expected)
 {

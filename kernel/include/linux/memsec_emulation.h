@@ -104,6 +104,7 @@ static inline u32 memsec_rmp_asid(void)
 #ifdef CONFIG_MEMSEC_EMULATION_KEYID
 
 unsigned int memsec_keyid_emulated(void);
+u64 memsec_keyid_model_violations(void);
 int memsec_keyid_model_start(void);
 void memsec_keyid_model_access(unsigned long pfn, unsigned int pages,
 			       unsigned int keyid);
