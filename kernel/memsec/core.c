@@ -12,6 +12,7 @@
 #include <linux/init.h>
 #include <linux/kstrtox.h>
 #include <linux/printk.h>
+#include <linux/proc_fs.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 
@@ -21,6 +22,9 @@
 #include "events.h"
 
 struct kobject *memsec_kobj;
+
+/* /proc/memsec, for tables; NULL when it was not made. */
+struct proc_dir_entry *memsec_proc_dir;
 
 static struct memsec_mechanism *const mechanisms[] = {
 	&memsec_teardown_mechanism,
@@ -241,6 +245,7 @@ static int __init memsec_init(void)
 	int ret;
 	int i;
 
+	memsec_proc_dir = proc_mkdir("memsec", NULL);
 	memsec_kobj = kobject_create_and_add("memsec", kernel_kobj);
 	if (!memsec_kobj)
 		return -ENOMEM;

@@ -489,16 +489,14 @@ static int files_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
+/* After the directory. */
 static int __init owners_init(void)
 {
-	struct proc_dir_entry *dir = proc_mkdir("memsec", NULL);
-
-	if (!dir || !proc_create_single("directmap_owners", 0400, dir, owners_show) ||
-	    !proc_create_single("directmap_files", 0400, dir, files_show)) {
-		proc_remove(dir);
+	if (!memsec_proc_dir ||
+	    !proc_create_single("directmap_owners", 0400, memsec_proc_dir, owners_show) ||
+	    !proc_create_single("directmap_files", 0400, memsec_proc_dir, files_show))
 		return -ENOMEM;
-	}
 
 	return 0;
 }
-subsys_initcall(owners_init);
+fs_initcall(owners_init);

@@ -144,6 +144,8 @@ struct memsec_policy {
 };
 
 /* core.c */
+extern struct proc_dir_entry *memsec_proc_dir;
+
 bool memsec_off(void);
 u64 memsec_clock_ns(void);
 void memsec_policy_changed(void);

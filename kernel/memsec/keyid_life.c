@@ -440,7 +440,8 @@ static int __init keyid_life_init(void)
 		ret = keyid_cache_start();
 	if (!ret)
 		ret = keyid_backend->start();
-	if (!ret && !proc_create_single("memsec/keyids", 0400, NULL, keyids_show))
+	if (!ret && (!memsec_proc_dir ||
+		     !proc_create_single("keyids", 0400, memsec_proc_dir, keyids_show)))
 		ret = -ENOMEM;
 	if (ret) {
 		pr_err("no KeyIDs: error %d\n", ret);

@@ -13,21 +13,28 @@
 
 #include "keyid.h"
 
+/* No CPU has shorter lines. */
+#define LINE_BYTES	64
+
+static void *address_of(unsigned long pfn)
+{
+	return page_address(pfn_to_page(pfn));
+}
+
 /* UML runs on x86 CPUs, but has none of the helpers for them. */
 static void flush_lines(void *address)
 {
-	unsigned int line = boot_cpu_data.x86_clflush_size ?: 64;
 	void *end = address + PAGE_SIZE;
 
 	mb();
-	for (; address < end; address += line)
+	for (; address < end; address += LINE_BYTES)
 		asm volatile("clflush %0" : "+m" (*(volatile char *)address));
 	mb();
 }
 
 static void model_flush(unsigned long pfn, unsigned int id)
 {
-	flush_lines(pfn_to_kaddr(pfn));
+	flush_lines(address_of(pfn));
 	memsec_keyid_model_flush(pfn, id);
 }
 
@@ -40,13 +47,13 @@ static int model_program(unsigned int id)
 
 static void model_clear(unsigned long pfn, unsigned int id)
 {
-	clear_page(pfn_to_kaddr(pfn));
+	clear_page(address_of(pfn));
 }
 
 static void model_copy(unsigned long pfn, unsigned int id, unsigned int offset,
 		       void *buf, unsigned int len, bool write)
 {
-	void *kaddr = pfn_to_kaddr(pfn) + offset;
+	void *kaddr = address_of(pfn) + offset;
 
 	memcpy(write ? kaddr : buf, write ? buf : kaddr, len);
 }

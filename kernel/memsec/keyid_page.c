@@ -138,6 +138,7 @@ static void free_tag(struct page *page, u64 *tag)
 	if (READ_ONCE(keyid->flush) || freed_is_written()) {
 		flush_page(page, *tag);
 		*tag = 0;
+		this_cpu_inc(keyid->cpus->flushed);
 	}
 	memsec_count_add(&keyid_freed, 1);
 	this_cpu_dec(keyid->cpus->pages);

@@ -30,6 +30,7 @@ static u64 k_answer(const struct memsec_keyid_ctx *ctx)
 {
 	k_script.asked++;
 	k_script.ctx = *ctx;
+	k_script.flushed += ctx->flushed;
 
 	return k_script.answer;
 }
@@ -146,32 +147,67 @@ void k_recycle(void)
 }
 
 /**
- * k_find_page() - Allocate until pages are found that were just freed
- * @page: the first of them
- * @order: how many, log2
- * @gfp: how to allocate
+ * k_flushed() - Pages that were flushed for a KeyID
+ * @keyid: the KeyID, which is the only one of the test, or which no policy was
+ *	asked about
  *
- * Return: true when it was found: then it is the caller's.
+ * Those who allocate what was the KeyID's flush it too and do not count.
+ *
+ * Return: how many since it was taken.
  */
-bool k_find_page(struct page *page, unsigned int order, gfp_t gfp)
+u64 k_flushed(const struct memsec_keyid *keyid)
+{
+	u64 flushed = k_script.flushed;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		flushed += READ_ONCE(per_cpu_ptr(keyid->cpus, cpu)->flushed);
+
+	return flushed;
+}
+
+static bool find_page(struct page *page, unsigned int order, gfp_t gfp)
 {
 	struct page *next, *other;
 	LIST_HEAD(others);
+	bool found = false;
 	int i;
 
-	for (i = 0; i < K_PAGES; i++) {
-		other = alloc_pages(gfp, order);
-		if (!other || other == page)
+	for (i = 0; i < K_PAGES && !found; i++) {
+		other = alloc_pages(gfp | GFP_NOWAIT | __GFP_NOWARN, order);
+		if (!other)
 			break;
-		list_add(&other->lru, &others);
+		found = other == page;
+		if (!found)
+			list_add(&other->lru, &others);
 	}
-	page = other;
 	list_for_each_entry_safe(other, next, &others, lru) {
 		list_del(&other->lru);
 		__free_pages(other, order);
 	}
 
-	return page && i < K_PAGES;
+	return found;
+}
+
+/**
+ * k_free_and_find() - Free pages, and allocate until they are found again
+ * @keyid: the KeyID that they are of
+ * @page: the first of them
+ * @order: how many, log2
+ * @gfp: 0, or __GFP_KEYID to find them as they were left
+ *
+ * Nobody else gets them in between: they are in this CPU's list.
+ *
+ * Return: true when they were found: then they are the caller's.
+ */
+bool k_free_and_find(struct memsec_keyid *keyid, struct page *page,
+		     unsigned int order, gfp_t gfp)
+{
+	guard(preempt)();
+
+	memsec_keyid_free_pages(keyid, page, order);
+
+	return find_page(page, order, gfp);
 }
 
 /**

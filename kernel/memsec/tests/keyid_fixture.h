@@ -22,12 +22,14 @@
  * @answer: about a KeyID
  * @wait: about recycling
  * @asked: how often it was asked about KeyIDs
+ * @flushed: pages that were flushed until then
  * @ctx: the facts about the last one
  */
 struct k_script {
 	u64 answer;
 	u64 wait;
 	u64 asked;
+	u64 flushed;
 	struct memsec_keyid_ctx ctx;
 };
 
@@ -42,7 +44,9 @@ struct memsec_keyid *k_take(struct kunit *test);
 void k_retire(struct memsec_keyid *keyid);
 void k_expect_state(struct kunit *test, const struct memsec_keyid *keyid,
 		    enum keyid_state state);
-bool k_find_page(struct page *page, unsigned int order, gfp_t gfp);
+u64 k_flushed(const struct memsec_keyid *keyid);
+bool k_free_and_find(struct memsec_keyid *keyid, struct page *page,
+		     unsigned int order, gfp_t gfp);
 void k_recycle(void);
 
 #endif /* _MM_MEMSEC_TESTS_KEYID_FIXTURE_H */
