@@ -9,6 +9,7 @@
 #define _MM_MEMSEC_EVENTS_H
 
 #include <linux/memsec.h>
+#include <linux/memsec_keyid.h>
 #include <linux/tracepoint.h>
 
 #include "directmap.h"
@@ -160,6 +161,30 @@ TRACE_EVENT(memsec_directmap_collapse,
 	    TP_printk("collapsed=%u collapsed_1g=%u refused=%u",
 		      __entry->collapsed, __entry->collapsed_1g,
 		      __entry->refused));
+
+TRACE_DEFINE_ENUM(MEMSEC_KEYID_TME);
+TRACE_DEFINE_ENUM(MEMSEC_KEYID_SEV);
+TRACE_DEFINE_ENUM(MEMSEC_KEYID_SEV_ES);
+
+#define show_keyid_kind(kind)						\
+	__print_symbolic(kind,						\
+			 { MEMSEC_KEYID_TME, "tme" },			\
+			 { MEMSEC_KEYID_SEV, "sev" },			\
+			 { MEMSEC_KEYID_SEV_ES, "sev_es" })
+
+/* All caches were flushed. */
+TRACE_EVENT(memsec_keyid_recycle,
+	    TP_PROTO(enum memsec_keyid_kind kind, unsigned int recycled, u64 ns),
+	    TP_ARGS(kind, recycled, ns),
+	    TP_STRUCT__entry(__field(u32, kind)
+			     __field(unsigned int, recycled)
+			     __field(u64, ns)),
+	    TP_fast_assign(__entry->kind = kind;
+			   __entry->recycled = recycled;
+			   __entry->ns = ns;),
+	    TP_printk("kind=%s recycled=%u ns=%llu",
+		      show_keyid_kind(__entry->kind), __entry->recycled,
+		      __entry->ns));
 
 TRACE_EVENT(memsec_keyid_state,
 	    TP_PROTO(unsigned int keyid, const char *from, const char *to),

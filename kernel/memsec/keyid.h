@@ -151,6 +151,7 @@ int keyid_cache_start(void);
 
 /* keyid_recycle.c */
 void keyid_recycle_policy_changed(void);
+u64 keyid_recycle_look(void);
 u64 keyid_last_recycling_ns(void);
 void keyid_count_asids(u64 *free, u64 *dirty);
 

@@ -1,5 +1,287 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * memsec: when to flush all caches, so that KeyIDs and ASIDs can be taken again.
+ *
+ * Who needs one and finds none recycles by itself, and waits as long as it
+ * takes. A policy may have it done before: a worker asks when one was taken or
+ * given up, and when the time has come that the policy told. With no policy, or
+ * with nothing to recycle, the worker does not run.
  */
+#include <linux/cleanup.h>
+#include <linux/export.h>
+#include <linux/jiffies.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/time64.h>
+#include <linux/workqueue.h>
+
+#include "events.h"
 #include "keyid.h"
+
+/* KeyIDs are given up in droves: wait for some more before asking. */
+#define RECYCLE_DELAY	msecs_to_jiffies(20)
+/* What could not be recycled is not tried again before. */
+#define RETRY_NS	NSEC_PER_SEC
+
+static LIST_HEAD(pools);
+/* Protects the list, and pools on it from being taken away. */
+static DEFINE_MUTEX(pools_lock);
+
+static u64 last_recycling_ns;
+
+static void recycle_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(recycle_work, recycle_work_fn);
+
+/* The worker was told to come soon: telling it again would put it off. */
+static bool called;
+
+static void call_worker(unsigned long delay)
+{
+	if (memsec_attached() && !READ_ONCE(called) && !xchg(&called, true))
+		mod_delayed_work(system_freezable_wq, &recycle_work, delay);
+}
+
+/**
+ * keyid_recycle_policy_changed() - Ask again
+ *
+ * Context: Any.
+ */
+void keyid_recycle_policy_changed(void)
+{
+	mod_delayed_work(system_freezable_wq, &recycle_work, 0);
+}
+
+/**
+ * memsec_keyid_pool_register() - Have a policy recycle a pool
+ * @pool: the pool
+ *
+ * Context: Process context, may sleep.
+ */
+void memsec_keyid_pool_register(struct memsec_keyid_pool *pool)
+{
+	pool->idle_ns = memsec_clock_ns();
+	pool->dirty_ns = 0;
+	pool->last_ns = 0;
+	pool->next_ns = MEMSEC_RECYCLE_NEVER;
+	pool->changed = true;
+
+	scoped_guard(mutex, &pools_lock)
+		list_add_tail(&pool->list, &pools);
+	call_worker(RECYCLE_DELAY);
+}
+EXPORT_SYMBOL_GPL(memsec_keyid_pool_register);
+
+/**
+ * memsec_keyid_pool_unregister() - Have a pool alone
+ * @pool: the pool, which nobody uses afterwards
+ *
+ * Context: Process context. Waits for a recycling to end.
+ */
+void memsec_keyid_pool_unregister(struct memsec_keyid_pool *pool)
+{
+	guard(mutex)(&pools_lock);
+
+	list_del(&pool->list);
+}
+EXPORT_SYMBOL_GPL(memsec_keyid_pool_unregister);
+
+/**
+ * memsec_keyid_pool_changed() - One was taken, given up or got dirty
+ * @pool: the pool, registered
+ *
+ * Context: Any.
+ */
+void memsec_keyid_pool_changed(struct memsec_keyid_pool *pool)
+{
+	WRITE_ONCE(pool->idle_ns, memsec_clock_ns());
+	WRITE_ONCE(pool->changed, true);
+	call_worker(RECYCLE_DELAY);
+}
+EXPORT_SYMBOL_GPL(memsec_keyid_pool_changed);
+
+/**
+ * memsec_keyid_pool_recycle() - Recycle all that is dirty
+ * @pool: the pool
+ *
+ * Context: Process context, may sleep; what the pool's recycle() needs.
+ * Return: how many can be taken that could not before; a negative errno.
+ */
+int memsec_keyid_pool_recycle(struct memsec_keyid_pool *pool)
+{
+	u64 begin = memsec_clock_ns();
+	int recycled = pool->recycle(pool);
+	u64 ns = memsec_clock_ns() - begin;
+
+	if (recycled <= 0)
+		return recycled;
+
+	WRITE_ONCE(pool->last_ns, ns);
+	WRITE_ONCE(last_recycling_ns, ns);
+	memsec_count_add(&keyid_recycles, 1);
+	memsec_count_add(&keyid_recycled, recycled);
+	memsec_count_add(&keyid_recycle_ns, ns);
+	trace_memsec_keyid_recycle(pool->kind, recycled, ns);
+
+	return recycled;
+}
+EXPORT_SYMBOL_GPL(memsec_keyid_pool_recycle);
+
+static bool wait_is_valid(u64 answer)
+{
+	return answer <= MEMSEC_RECYCLE_MAX_WAIT ||
+	       answer == MEMSEC_RECYCLE_NEVER;
+}
+
+static u64 ask_recycle(const struct memsec_keyid_recycle_ctx *ctx)
+{
+	struct memsec_policy *policy;
+	u64 answer;
+
+	guard(rcu)();
+
+	policy = memsec_policy_get();
+	if (!policy || !policy->ops->keyid_recycle)
+		return MEMSEC_RECYCLE_NEVER;
+
+	answer = policy->ops->keyid_recycle(ctx);
+
+	return memsec_policy_clamp(policy, &memsec_keyid_mechanism, answer,
+				   wait_is_valid(answer), MEMSEC_RECYCLE_NEVER);
+}
+
+/* How long to wait until the next question. */
+static u64 ask_about(struct memsec_keyid_pool *pool, u64 now)
+{
+	struct memsec_keyid_recycle_ctx ctx = {
+		.kind = pool->kind,
+		.idle_ns = now - min(READ_ONCE(pool->idle_ns), now),
+		.last_ns = READ_ONCE(pool->last_ns),
+	};
+
+	pool->count(pool, &ctx);
+	if (!ctx.dirty) {
+		pool->dirty_ns = 0;
+		return MEMSEC_RECYCLE_NEVER;
+	}
+
+	if (!pool->dirty_ns)
+		pool->dirty_ns = now;
+	ctx.dirty_ns = now - pool->dirty_ns;
+
+	return ask_recycle(&ctx);
+}
+
+static bool is_due(struct memsec_keyid_pool *pool, u64 now)
+{
+	unsigned int seq = keyid_policy_seq();
+	bool changed = xchg(&pool->changed, false) || pool->seq != seq;
+
+	pool->seq = seq;
+
+	return changed || pool->next_ns <= now;
+}
+
+/* Asks if it is time to, and does what the policy says. */
+static void look_at(struct memsec_keyid_pool *pool)
+{
+	u64 now = memsec_clock_ns();
+	u64 wait;
+
+	if (!is_due(pool, now))
+		return;
+
+	wait = ask_about(pool, now);
+	if (wait == MEMSEC_RECYCLE_NOW) {
+		wait = memsec_keyid_pool_recycle(pool) > 0 ?
+		       MEMSEC_RECYCLE_NEVER : RETRY_NS;
+		pool->dirty_ns = wait == RETRY_NS ? pool->dirty_ns : 0;
+	}
+	pool->next_ns = wait == MEMSEC_RECYCLE_NEVER ? wait : now + wait;
+}
+
+/**
+ * keyid_recycle_look() - Ask about the pools for which it is time
+ *
+ * Context: Process context, may sleep.
+ * Return: when to come again, MEMSEC_RECYCLE_NEVER for when it is called.
+ */
+u64 keyid_recycle_look(void)
+{
+	struct memsec_keyid_pool *pool;
+	u64 next = MEMSEC_RECYCLE_NEVER;
+
+	guard(mutex)(&pools_lock);
+
+	list_for_each_entry(pool, &pools, list) {
+		look_at(pool);
+		next = min(next, pool->next_ns);
+	}
+
+	return next;
+}
+
+static bool policy_recycles(void)
+{
+	struct memsec_policy *policy;
+
+	guard(rcu)();
+
+	policy = memsec_policy_get();
+
+	return policy && policy->ops->keyid_recycle;
+}
+
+static void recycle_work_fn(struct work_struct *work)
+{
+	u64 now, next;
+
+	WRITE_ONCE(called, false);
+	if (!policy_recycles())
+		return;
+
+	next = keyid_recycle_look();
+	if (next == MEMSEC_RECYCLE_NEVER)
+		return;
+
+	/* Whatever a policy answers, the CPU is not for questions alone. */
+	now = memsec_clock_ns();
+	queue_delayed_work(system_freezable_wq, &recycle_work,
+			   next > now ? nsecs_to_jiffies(next - now) + 1 : 1);
+}
+
+/**
+ * keyid_last_recycling_ns() - How long the last recycling took
+ *
+ * Context: Any.
+ * Return: ns; 0 when there was none.
+ */
+u64 keyid_last_recycling_ns(void)
+{
+	return READ_ONCE(last_recycling_ns);
+}
+
+/**
+ * keyid_count_asids() - Count ASIDs of all kinds
+ * @free: how many can be taken at once
+ * @dirty: how many only wait to be recycled
+ *
+ * Context: Process context, may sleep.
+ */
+void keyid_count_asids(u64 *free, u64 *dirty)
+{
+	struct memsec_keyid_recycle_ctx ctx;
+	struct memsec_keyid_pool *pool;
+
+	*free = 0;
+	*dirty = 0;
+
+	guard(mutex)(&pools_lock);
+
+	list_for_each_entry(pool, &pools, list) {
+		if (pool->kind == MEMSEC_KEYID_TME)
+			continue;
+		pool->count(pool, &ctx);
+		*free += ctx.free;
+		*dirty += ctx.dirty;
+	}
+}

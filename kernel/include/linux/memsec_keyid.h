@@ -38,7 +38,9 @@ struct vm_area_struct;
  * @idle_ns: when one was last taken or given up
  * @dirty_ns: since when there has been a dirty one, 0 when there is none
  * @last_ns: what the last recycling took, in ns
- * @next_ns: when to ask the policy again, MEMSEC_RECYCLE_NEVER when it is not
+ * @next_ns: when to ask the policy again
+ * @changed: to ask before that, because one was taken, given up or got dirty
+ * @seq: the policy, or its numbers, that was asked last
  *
  * The owner sets the first three; the others belong to memsec.
  */
@@ -52,6 +54,8 @@ struct memsec_keyid_pool {
 	u64 dirty_ns;
 	u64 last_ns;
 	u64 next_ns;
+	bool changed;
+	unsigned int seq;
 };
 
 #ifdef CONFIG_MEMSEC_KEYID
