@@ -26,6 +26,8 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
+#include "../memsec/internal.h"
+
 /* The most KeyIDs beside 0 that are modelled. */
 #define KEYID_MODEL_MAX		63
 
@@ -88,6 +90,8 @@ u64 keyid_shadow_held_pages(const struct keyid_shadow *shadow);
 u64 keyid_shadow_lines_pages(const struct keyid_shadow *shadow);
 
 /* keyid_setup.c */
+extern struct memsec_limit keyid_model_warn;
+
 int keyid_model_parse(const char *arg);
 
 #endif /* _MM_MEMSEC_EMULATION_KEYID_H */

@@ -44,7 +44,7 @@ static struct instruction insn_pconfig = INSTRUCTION(pconfig, &pconfig_count);
 static DEFINE_STATIC_KEY_FALSE(keyid_check);
 
 /* A test that corrupts memory on purpose wants no warning. */
-static MEMSEC_LIMIT(warn, warn, 0, 1, 1);
+MEMSEC_LIMIT(keyid_model_warn, warn, 0, 1, 1);
 MEMSEC_COUNTER(keyid, violations);
 
 /**
@@ -110,7 +110,7 @@ static void report(const struct keyid_violations *bad, unsigned int keyid,
 		return;
 
 	memsec_count_add(&keyid_violations, bad->count);
-	WARN_ONCE(memsec_limit(&warn),
+	WARN_ONCE(memsec_limit(&keyid_model_warn),
 		  "memsec: KeyID %u %s: expected %s, found %s KeyID %u at pfn %#lx, of %llu such pages\n",
 		  keyid, what, expected,
 		  bad->found & KEYID_PAGE_RELEASED ? "lines left by" :
@@ -266,7 +266,7 @@ static struct attribute *keyid_attrs[] = {
 	&insn_pconfig.cost.attr.attr,
 	&insn_pconfig.count.attr.attr,
 	&check_attr.attr,
-	&warn.attr.attr,
+	&keyid_model_warn.attr.attr,
 	&keyid_violations.attr.attr,
 	&held_pages_attr.attr,
 	&lines_pages_attr.attr,
