@@ -25,6 +25,18 @@ __u64 BPF_PROG(alternating_directmap_collapse, const struct memsec_directmap_col
 	return __sync_fetch_and_add(&turn, 1) & 1 ? MEMSEC_COLLAPSE_MAX_WAIT + 1 : MEMSEC_COLLAPSE_NOW;
 }
 
+SEC("struct_ops/keyid")
+__u64 BPF_PROG(alternating_keyid, const struct memsec_keyid_ctx *k)
+{
+	return __sync_fetch_and_add(&turn, 1) & 1 ? MEMSEC_KEYID_MAX_CACHE + 1 : 64;
+}
+
+SEC("struct_ops/keyid_recycle")
+__u64 BPF_PROG(alternating_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
+{
+	return __sync_fetch_and_add(&turn, 1) & 1 ? MEMSEC_RECYCLE_MAX_WAIT + 1 : MEMSEC_RECYCLE_NOW;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops alternating = {
 	.name = "alternating",
@@ -32,4 +44,6 @@ struct memsec_ops alternating = {
 	.teardown = (void *)alternating_teardown,
 	.directmap = (void *)alternating_directmap,
 	.directmap_collapse = (void *)alternating_directmap_collapse,
+	.keyid = (void *)alternating_keyid,
+	.keyid_recycle = (void *)alternating_keyid_recycle,
 };

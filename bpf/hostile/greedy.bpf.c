@@ -20,6 +20,18 @@ __u64 BPF_PROG(greedy_directmap_collapse, const struct memsec_directmap_collapse
 	return MEMSEC_COLLAPSE_NOW;
 }
 
+SEC("struct_ops/keyid")
+__u64 BPF_PROG(greedy_keyid, const struct memsec_keyid_ctx *k)
+{
+	return MEMSEC_KEYID_MAX_CACHE | MEMSEC_KEYID_MAX_SEARCH << MEMSEC_KEYID_SEARCH_SHIFT;
+}
+
+SEC("struct_ops/keyid_recycle")
+__u64 BPF_PROG(greedy_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
+{
+	return MEMSEC_RECYCLE_NOW;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops greedy = {
 	.name = "greedy",
@@ -27,4 +39,6 @@ struct memsec_ops greedy = {
 	.teardown = (void *)greedy_teardown,
 	.directmap = (void *)greedy_directmap,
 	.directmap_collapse = (void *)greedy_directmap_collapse,
+	.keyid = (void *)greedy_keyid,
+	.keyid_recycle = (void *)greedy_keyid_recycle,
 };

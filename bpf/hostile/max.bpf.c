@@ -20,6 +20,18 @@ __u64 BPF_PROG(max_directmap_collapse, const struct memsec_directmap_collapse_ct
 	return ~0ULL - 1;
 }
 
+SEC("struct_ops/keyid")
+__u64 BPF_PROG(max_keyid, const struct memsec_keyid_ctx *k)
+{
+	return ~0ULL;
+}
+
+SEC("struct_ops/keyid_recycle")
+__u64 BPF_PROG(max_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
+{
+	return ~0ULL - 1;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops max = {
 	.name = "max",
@@ -27,4 +39,6 @@ struct memsec_ops max = {
 	.teardown = (void *)max_teardown,
 	.directmap = (void *)max_directmap,
 	.directmap_collapse = (void *)max_directmap_collapse,
+	.keyid = (void *)max_keyid,
+	.keyid_recycle = (void *)max_keyid_recycle,
 };

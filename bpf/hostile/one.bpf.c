@@ -20,6 +20,18 @@ __u64 BPF_PROG(one_directmap_collapse, const struct memsec_directmap_collapse_ct
 	return 1;
 }
 
+SEC("struct_ops/keyid")
+__u64 BPF_PROG(one_keyid, const struct memsec_keyid_ctx *k)
+{
+	return 1 | 1ULL << MEMSEC_KEYID_SEARCH_SHIFT;
+}
+
+SEC("struct_ops/keyid_recycle")
+__u64 BPF_PROG(one_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
+{
+	return 1;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops one = {
 	.name = "one",
@@ -27,4 +39,6 @@ struct memsec_ops one = {
 	.teardown = (void *)one_teardown,
 	.directmap = (void *)one_directmap,
 	.directmap_collapse = (void *)one_directmap_collapse,
+	.keyid = (void *)one_keyid,
+	.keyid_recycle = (void *)one_keyid_recycle,
 };

@@ -27,6 +27,18 @@ __u64 BPF_PROG(random_directmap_collapse, const struct memsec_directmap_collapse
 	return any_number();
 }
 
+SEC("struct_ops/keyid")
+__u64 BPF_PROG(random_keyid, const struct memsec_keyid_ctx *k)
+{
+	return any_number();
+}
+
+SEC("struct_ops/keyid_recycle")
+__u64 BPF_PROG(random_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
+{
+	return any_number();
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops random = {
 	.name = "random",
@@ -34,4 +46,6 @@ struct memsec_ops random = {
 	.teardown = (void *)random_teardown,
 	.directmap = (void *)random_directmap,
 	.directmap_collapse = (void *)random_directmap_collapse,
+	.keyid = (void *)random_keyid,
+	.keyid_recycle = (void *)random_keyid_recycle,
 };

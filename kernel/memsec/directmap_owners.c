@@ -49,6 +49,7 @@
 #include <linux/xarray.h>
 
 #include "directmap.h"
+#include "internal.h"
 
 static DEFINE_MUTEX(owners_lock);
 

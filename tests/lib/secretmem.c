@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pages.h"
 #include "secretmem.h"
 
 #ifndef SYS_memfd_secret
@@ -54,21 +55,10 @@ void secretmem_unmap(Secret *secret) {
         *secret = (Secret) { .fd = -1 };
 }
 
-static uint8_t content(size_t page, size_t i) {
-        return page * 31 + i * 7 + 1;
-}
-
 void secretmem_fill(Secret *secret) {
-        for (size_t page = 0; page < secret->n_pages; page++)
-                for (size_t i = 0; i < SECRETMEM_PAGE_SIZE; i++)
-                        secret->data[page * SECRETMEM_PAGE_SIZE + i] = content(page, i);
+        pages_fill(secret->data, secret->n_pages);
 }
 
 bool secretmem_is_intact(const Secret *secret) {
-        for (size_t page = 0; page < secret->n_pages; page++)
-                for (size_t i = 0; i < SECRETMEM_PAGE_SIZE; i++)
-                        if (secret->data[page * SECRETMEM_PAGE_SIZE + i] != content(page, i))
-                                return false;
-
-        return true;
+        return pages_are_intact(secret->data, secret->n_pages);
 }
