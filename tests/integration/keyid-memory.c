@@ -143,9 +143,13 @@ static int open_by(int fd, unsigned long flags) {
         return r < 0 ? -errno : r;
 }
 
-static void wait_for_one(int fd) {
-        int r = open_by(fd, MEMSEC_KEYID_WAIT);
+/* What it has from its parent is none of its own. */
+static void wait_for_one(int fd, const int *fds, int n) {
+        int r;
 
+        for (int i = 0; i < n; i++)
+                (void) close(fds[i]);
+        r = open_by(fd, MEMSEC_KEYID_WAIT);
         _exit(r >= 0 && keyid_number(r) > 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
@@ -188,7 +192,7 @@ static void test_exhausted(void) {
 
         pid = child_fork();
         if (pid == 0)
-                wait_for_one(fd);
+                wait_for_one(fd, fds, n);
         (void) nanosleep(&moment, NULL);
         tap_ok(waitpid(pid, &status, WNOHANG) == 0, "who wants to waits");
         (void) close(fds[0]);

@@ -254,7 +254,7 @@ static void test_memory_failure(void) {
         pfn = pfn_of(k.data + 5 * PAGES_SIZE);
         /* Who has the page cannot be told: it is not on any list that the kernel knows. */
         (void) write_pfn("corrupt-pfn", pfn);
-        tap_ok(pages_are_intact(k.data + 6 * PAGES_SIZE, KEYID_PAGES - 6), "the other pages are as they were");
+        tap_ok(pages_are_intact(k.data, 5), "the pages before are as they were");
         keyid_unmap(&k);
         tap_is_errno(sysfs_wait("keyid/pages", 0), 0, "no page carries the KeyID");
         tap_is_errno(sysfs_wait("keyid/keyids_retiring", 0), 0, "which can be taken again");

