@@ -94,6 +94,13 @@ const struct memsec_params memsec_params_default = {
 		.whole = MEMSEC_DIRECTMAP_DEFAULT_WHOLE,
 		.collapse_after_ns = MEMSEC_DIRECTMAP_DEFAULT_COLLAPSE_NS,
 	},
+	.keyid = {
+		.flush = MEMSEC_KEYID_DEFAULT_FLUSH,
+		.search = MEMSEC_KEYID_DEFAULT_SEARCH,
+		.cache = MEMSEC_KEYID_DEFAULT_CACHE,
+		.recycle_at = MEMSEC_KEYID_DEFAULT_RECYCLE_AT,
+		.recycle_idle_ns = MEMSEC_KEYID_DEFAULT_RECYCLE_IDLE_NS,
+	},
 };
 
 /*

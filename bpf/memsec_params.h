@@ -25,6 +25,11 @@
 #define MEMSEC_DIRECTMAP_DEFAULT_DIRECTION	MEMSEC_DIRECTION_FOLLOW
 #define MEMSEC_DIRECTMAP_DEFAULT_WHOLE		MEMSEC_WHOLE_LEAVE
 #define MEMSEC_DIRECTMAP_DEFAULT_COLLAPSE_NS	MEMSEC_NEVER
+#define MEMSEC_KEYID_DEFAULT_FLUSH		MEMSEC_FLUSH_ON_MISMATCH
+#define MEMSEC_KEYID_DEFAULT_SEARCH		0
+#define MEMSEC_KEYID_DEFAULT_CACHE		0
+#define MEMSEC_KEYID_DEFAULT_RECYCLE_AT		0
+#define MEMSEC_KEYID_DEFAULT_RECYCLE_IDLE_NS	MEMSEC_NEVER
 
 /* Where to split ahead. */
 enum memsec_directmap_direction {
@@ -39,6 +44,12 @@ enum memsec_directmap_whole {
 	MEMSEC_WHOLE_SPLIT,
 };
 
+/* When to flush what pages of a KeyID left in caches. */
+enum memsec_keyid_flush {
+	MEMSEC_FLUSH_ON_MISMATCH,	/* when the next owner has another KeyID */
+	MEMSEC_FLUSH_ALWAYS,		/* when they are freed */
+};
+
 struct memsec_teardown_params {
 	__u64 batch;		/* pages between two lock breaks */
 	__u64 max_hold_ns;	/* longest time under the lock */
@@ -51,9 +62,18 @@ struct memsec_directmap_params {
 	__u64 collapse_after_ns;	/* time unused after which mappings are put back, or MEMSEC_NEVER */
 };
 
+struct memsec_keyid_params {
+	__u64 flush;			/* enum memsec_keyid_flush */
+	__u64 search;			/* free pages to look at for one that carries the KeyID */
+	__u64 cache;			/* bytes that all CPUs together keep for a KeyID */
+	__u64 recycle_at;		/* so many to be recycled are, at once; 0 for any number */
+	__u64 recycle_idle_ns;		/* time with none taken or given up after which they are, or MEMSEC_NEVER */
+};
+
 struct memsec_params {
 	struct memsec_teardown_params teardown;
 	struct memsec_directmap_params directmap;
+	struct memsec_keyid_params keyid;
 };
 
 #endif /* MEMSEC_PARAMS_H */

@@ -15,6 +15,7 @@ static const struct {
 } mechanisms[] = {
         { "teardown", BUS_PATH "/mechanism/teardown", "org.memsec1.Teardown" },
         { "directmap", BUS_PATH "/mechanism/directmap", "org.memsec1.Directmap" },
+        { "keyid", BUS_PATH "/mechanism/keyid", "org.memsec1.Keyid" },
 };
 
 struct MechanismObject {

@@ -53,14 +53,19 @@ static void print_number(const char *mechanism, const char *part, const NamedNum
 /* What can become less: amounts of now, and maxima, which can be set back. */
 static bool is_gauge(const char *name) {
         static const char *const amounts[] = {
-                "guest_pages", "secretmem_pages", "unused_ranges", "xpfo_pages"
+                "cached_pages", "guest_pages", "secretmem_pages", "unused_ranges", "used_pages", "xpfo_pages"
         };
+        static const char *const prefixes[] = { "asids_", "direct_map_", "keyids", "last_", "longest_" };
 
         for (size_t i = 0; i < ELEMENTSOF(amounts); i++)
                 if (streq(name, amounts[i]))
                         return true;
 
-        return startswith(name, "longest_") || startswith(name, "direct_map_");
+        for (size_t i = 0; i < ELEMENTSOF(prefixes); i++)
+                if (startswith(name, prefixes[i]))
+                        return true;
+
+        return false;
 }
 
 static void print_mechanism(const Mechanism *m) {

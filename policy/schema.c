@@ -24,6 +24,12 @@ static const char *const wholes[] = {
         NULL,
 };
 
+static const char *const flushes[] = {
+        [MEMSEC_FLUSH_ON_MISMATCH] = "on-mismatch",
+        [MEMSEC_FLUSH_ALWAYS] = "always",
+        NULL,
+};
+
 const KeySpec key_specs[] = {
         {
                 .path = "teardown.batch",
@@ -86,6 +92,59 @@ const KeySpec key_specs[] = {
                 .offset = offsetof(struct memsec_params, directmap.collapse_after_ns),
                 .bus_name = "CollapseAfterUSec",
                 .help = "How long memory is back before the direct map of it is put together again",
+        },
+        {
+                .path = "keyid.flush",
+                .type = KEY_CHOICE,
+                .choices = flushes,
+                .max = ELEMENTSOF(flushes) - 2,
+                .def = MEMSEC_KEYID_DEFAULT_FLUSH,
+                .offset = offsetof(struct memsec_params, keyid.flush),
+                .bus_name = "Flush",
+                .help = "When what pages of a KeyID left in caches is flushed: when somebody else gets them, or always",
+        },
+        {
+                .path = "keyid.search",
+                .type = KEY_COUNT,
+                .unit = "pages",
+                .min = 0,
+                .max = 256,
+                .def = MEMSEC_KEYID_DEFAULT_SEARCH,
+                .offset = offsetof(struct memsec_params, keyid.search),
+                .bus_name = "Search",
+                .help = "Free pages that are looked at for one that carries the KeyID and needs no flush",
+        },
+        {
+                .path = "keyid.cache",
+                .type = KEY_SIZE,
+                .min = 0,
+                .max = 1 * GIB,
+                .def = MEMSEC_KEYID_DEFAULT_CACHE,
+                .offset = offsetof(struct memsec_params, keyid.cache),
+                .bus_name = "Cache",
+                .help = "Freed memory that is kept for a KeyID, by all CPUs together",
+        },
+        {
+                .path = "keyid.recycle.at",
+                .type = KEY_COUNT,
+                .unit = "KeyIDs",
+                .min = 0,
+                .max = 65535,
+                .def = MEMSEC_KEYID_DEFAULT_RECYCLE_AT,
+                .offset = offsetof(struct memsec_params, keyid.recycle_at),
+                .bus_name = "RecycleAt",
+                .help = "How many KeyIDs, or ASIDs of a kind, wait to be recycled when all of them are; 0 for any number",
+        },
+        {
+                .path = "keyid.recycle.idle",
+                .type = KEY_DURATION,
+                .min = 0,
+                .max = 1 * HOUR,
+                .never = true,
+                .def = MEMSEC_KEYID_DEFAULT_RECYCLE_IDLE_NS,
+                .offset = offsetof(struct memsec_params, keyid.recycle_idle_ns),
+                .bus_name = "RecycleIdleUSec",
+                .help = "How long none was taken or given up when those that wait are recycled",
         },
 };
 

@@ -39,6 +39,7 @@ check-kunit: kernel kernel-kunit $(B)/packages/vm
 ## check-vm: memsecd under systemd over the kernel, all in the VM
 check-vm: kernel image
 	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 2700; result=$$?; \
+	tests/tap-run vm-numa $(VM_RUN) --tests keyid-storm --append numa=fake=2 || result=1; \
 	tests/tap-run vm-4k $(VM_RUN) --tests directmap-4k --append '$(VM_4K)' || result=1; \
 	$(if $(VM_ICOUNT_TESTS),tests/tap-run vm-icount $(VM_RUN) --icount --tests $(VM_ICOUNT_TESTS) &&) exit $$result
 

@@ -78,6 +78,37 @@ __u64 BPF_PROG(fixed_directmap_collapse, const struct memsec_directmap_collapse_
 	return d->unused_ns < after ? after - d->unused_ns : MEMSEC_COLLAPSE_NOW;
 }
 
+/* Every CPU keeps its share. */
+SEC("struct_ops/keyid")
+__u64 BPF_PROG(fixed_keyid, const struct memsec_keyid_ctx *k)
+{
+	const struct memsec_keyid_params *params = &memsec_params_of(k->cgroup_id)->keyid;
+	__u64 cpus = k->cpus ? k->cpus : 1;
+	__u64 cache = params->cache / PAGE_SIZE / cpus;
+	__u64 search = params->search;
+
+	if (cache > MEMSEC_KEYID_MAX_CACHE)
+		cache = MEMSEC_KEYID_MAX_CACHE;
+	if (search > MEMSEC_KEYID_MAX_SEARCH)
+		search = MEMSEC_KEYID_MAX_SEARCH;
+	return cache | search << MEMSEC_KEYID_SEARCH_SHIFT |
+	       (params->flush == MEMSEC_FLUSH_ALWAYS ? MEMSEC_KEYID_FLUSH : 0);
+}
+
+/* All that is dirty is recycled at once, so the numbers are everyone's. */
+SEC("struct_ops/keyid_recycle")
+__u64 BPF_PROG(fixed_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
+{
+	const struct memsec_keyid_params *params = &memsec_params_of(MEMSEC_EVERYONE)->keyid;
+	__u64 idle = params->recycle_idle_ns;
+
+	if (params->recycle_at && k->dirty >= params->recycle_at)
+		return MEMSEC_RECYCLE_NOW;
+	if (idle == MEMSEC_NEVER)
+		return MEMSEC_RECYCLE_NEVER;
+	return k->idle_ns < idle ? idle - k->idle_ns : MEMSEC_RECYCLE_NOW;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops fixed = {
 	.name = "fixed",
@@ -85,4 +116,6 @@ struct memsec_ops fixed = {
 	.teardown = (void *)fixed_teardown,
 	.directmap = (void *)fixed_directmap,
 	.directmap_collapse = (void *)fixed_directmap_collapse,
+	.keyid = (void *)fixed_keyid,
+	.keyid_recycle = (void *)fixed_keyid_recycle,
 };

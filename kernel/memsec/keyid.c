@@ -79,7 +79,7 @@ MEMSEC_GAUGE(keyid, keyids_retiring, keyid_in_state(KEYID_RETIRING));
 MEMSEC_GAUGE(keyid, keyids_dirty, keyid_in_state(KEYID_DIRTY));
 MEMSEC_GAUGE(keyid, asids_free, asids_free());
 MEMSEC_GAUGE(keyid, asids_dirty, asids_dirty());
-MEMSEC_GAUGE(keyid, pages, sum_pages());
+MEMSEC_GAUGE(keyid, used_pages, sum_pages());
 MEMSEC_GAUGE(keyid, cached_pages, sum_cached());
 MEMSEC_GAUGE(keyid, last_recycle_ns, keyid_last_recycling_ns());
 
@@ -104,7 +104,7 @@ static struct attribute *keyid_attrs[] = {
 	&keyid_keyids_dirty.attr,
 	&keyid_asids_free.attr,
 	&keyid_asids_dirty.attr,
-	&keyid_pages.attr,
+	&keyid_used_pages.attr,
 	&keyid_cached_pages.attr,
 	&keyid_last_recycle_ns.attr,
 	&max_cache.attr.attr,

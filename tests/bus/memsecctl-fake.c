@@ -64,6 +64,8 @@ static int get_text(sd_bus *bus _unused_, const char *path, const char *interfac
                 return sd_bus_message_append(reply, "s", "47.11");
         if (streq(property, "Whole"))
                 return sd_bus_message_append(reply, "s", "leave");
+        if (streq(property, "Flush"))
+                return sd_bus_message_append(reply, "s", "on-mismatch");
         if (streq(property, "Name"))
                 return sd_bus_message_append(reply, "s", strrchr(path, '/') + 1);
 
@@ -99,7 +101,8 @@ static int get_numbers(sd_bus *bus _unused_, const char *path, const char *inter
         }
 
         return sd_bus_message_append(reply, "a{st}", 2, "asked", UINT64_C(11),
-                                     endswith(path, "/directmap") ? "secretmem_pages" : "pages", UINT64_MAX);
+                                     endswith(path, "/directmap") ? "secretmem_pages" :
+                                     endswith(path, "/keyid") ? "keyids_free" : "pages", UINT64_MAX);
 }
 
 static int get_key(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -108,6 +111,13 @@ static int get_key(sd_bus *bus _unused_, const char *path _unused_, const char *
         uint64_t *key = userdata;
 
         return sd_bus_message_append(reply, "t", *key);
+}
+
+/* Numbers that no test sets: a time is never, all others are 0. */
+static int get_fixed(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                     const char *property, sd_bus_message *reply, void *userdata _unused_,
+                     sd_bus_error *error _unused_) {
+        return sd_bus_message_append(reply, "t", endswith(property, "USec") ? UINT64_MAX : UINT64_C(0));
 }
 
 static int set_key(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -146,12 +156,17 @@ static int set_word(sd_bus *bus _unused_, const char *path _unused_, const char 
 }
 
 static int append_unit(Fake *fake, sd_bus_message *reply) {
-        return sd_bus_message_append(reply, "a{sv}", 6, "teardown.batch", "t", fake->unit_batch,
+        return sd_bus_message_append(reply, "a{sv}", 11, "teardown.batch", "t", fake->unit_batch,
                                      "teardown.max_hold", "t", fake->max_hold_usec,
                                      "directmap.ahead", "t", fake->ahead,
                                      "directmap.direction", "s", fake->direction,
                                      "directmap.whole", "s", "leave",
-                                     "directmap.collapse.after", "t", fake->collapse_after_usec);
+                                     "directmap.collapse.after", "t", fake->collapse_after_usec,
+                                     "keyid.flush", "s", "on-mismatch",
+                                     "keyid.search", "t", UINT64_C(0),
+                                     "keyid.cache", "t", UINT64_C(0),
+                                     "keyid.recycle.at", "t", UINT64_C(0),
+                                     "keyid.recycle.idle", "t", UINT64_MAX);
 }
 
 static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -290,6 +305,16 @@ static const sd_bus_vtable directmap_vtable[] = {
         SD_BUS_VTABLE_END
 };
 
+static const sd_bus_vtable keyid_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_PROPERTY("Flush", "s", get_text, 0, 0),
+        SD_BUS_PROPERTY("Search", "t", get_fixed, 0, 0),
+        SD_BUS_PROPERTY("Cache", "t", get_fixed, 0, 0),
+        SD_BUS_PROPERTY("RecycleAt", "t", get_fixed, 0, 0),
+        SD_BUS_PROPERTY("RecycleIdleUSec", "t", get_fixed, 0, 0),
+        SD_BUS_VTABLE_END
+};
+
 static int add_mechanism(sd_bus *bus, const char *path, const char *interface, const sd_bus_vtable *vtable,
                          Fake *fake) {
         int r;
@@ -320,6 +345,10 @@ static int serve(Fake *fake) {
 
         r = add_mechanism(bus, "/org/memsec1/mechanism/directmap", "org.memsec1.Directmap", directmap_vtable,
                           fake);
+        if (r < 0)
+                return r;
+
+        r = add_mechanism(bus, "/org/memsec1/mechanism/keyid", "org.memsec1.Keyid", keyid_vtable, fake);
         if (r < 0)
                 return r;
 

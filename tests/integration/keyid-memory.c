@@ -27,7 +27,7 @@
 
 /* One that was given up is free or dirty as soon as its pages are counted. */
 static void wait_until_given_up(void) {
-        tap_is_errno(sysfs_wait("keyid/pages", 0), 0, "no page carries a KeyID");
+        tap_is_errno(sysfs_wait("keyid/used_pages", 0), 0, "no page carries a KeyID");
         tap_is_errno(sysfs_wait("keyid/keyids_retiring", 0), 0, "and each could be taken");
 }
 
@@ -318,7 +318,7 @@ static void test_killed(void) {
                         (void) keyid_discard(k.fd, 0, PAGES * PAGES_SIZE);
                 }
         }
-        while (keyid_counter("pages") == 0)
+        while (keyid_counter("used_pages") == 0)
                 (void) nanosleep(&moment, NULL);
         (void) kill(pid, SIGKILL);
         tap_ok(child_died_of(pid, SIGKILL), "a process is killed while it takes pages");

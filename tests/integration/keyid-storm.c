@@ -183,7 +183,7 @@ static void stop_children(void) {
                 passed &= child_passed(children[i]);
         tap_ok(passed, "all memory held what was written, all the time");
         tap_ok(worked, "whoever used it");
-        tap_is_errno(sysfs_wait("keyid/pages", 0), 0, "no page carries a KeyID at the end");
+        tap_is_errno(sysfs_wait("keyid/used_pages", 0), 0, "no page carries a KeyID at the end");
         tap_is(keyid_violations(), violations, "hardware would have corrupted nothing");
 }
 
@@ -256,7 +256,7 @@ static void test_memory_failure(void) {
         (void) write_pfn("corrupt-pfn", pfn);
         tap_ok(pages_are_intact(k.data, 5), "the pages before are as they were");
         keyid_unmap(&k);
-        tap_is_errno(sysfs_wait("keyid/pages", 0), 0, "no page carries the KeyID");
+        tap_is_errno(sysfs_wait("keyid/used_pages", 0), 0, "no page carries the KeyID");
         tap_is_errno(sysfs_wait("keyid/keyids_retiring", 0), 0, "which can be taken again");
         (void) write_pfn("unpoison-pfn", pfn);
         tap_is(keyid_violations(), violations, "hardware would have corrupted nothing");
@@ -289,7 +289,7 @@ static void test_oom(void) {
                 _exit(EXIT_SUCCESS);
         }
         tap_ok(child_died_of(pid, SIGKILL), "who takes more than its cgroup may have is killed");
-        tap_is_errno(sysfs_wait("keyid/pages", 0), 0, "and all of it comes back");
+        tap_is_errno(sysfs_wait("keyid/used_pages", 0), 0, "and all of it comes back");
         (void) rmdir(CGROUP);
 }
 
