@@ -15,6 +15,8 @@ BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -W
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
 BPF_HEADERS := bpf/memsec.bpf.h bpf/memsec_params.h kernel/include/linux/memsec_ops.h
+# For programs that use the device.
+UAPI_HEADERS := kernel/include/uapi/linux/memsec_keyid.h
 BPF_POLICIES := $(patsubst bpf/policies/%.c,$(B)/bpf/%.o,$(wildcard bpf/policies/*.bpf.c))
 BPF_HOSTILE := $(patsubst bpf/hostile/%.c,$(B)/bpf/hostile/%.o,$(wildcard bpf/hostile/*.bpf.c))
 
@@ -39,7 +41,7 @@ $(B)/bpf/hostile/%.bpf.o: bpf/hostile/%.bpf.c $(BPF_HEADERS) $(wildcard bpf/host
 install-bpf: $(BPF_POLICIES)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(libdir)/memsec/policies $(DESTDIR)$(includedir)/memsec
 	$(Q)$(INSTALL_DATA) $(BPF_POLICIES) $(DESTDIR)$(libdir)/memsec/policies/
-	$(Q)$(INSTALL_DATA) $(BPF_HEADERS) $(DESTDIR)$(includedir)/memsec/
+	$(Q)$(INSTALL_DATA) $(BPF_HEADERS) $(UAPI_HEADERS) $(DESTDIR)$(includedir)/memsec/
 
 install-bpf-hostile: $(BPF_HOSTILE)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(libdir)/memsec/tests/policies
