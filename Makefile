@@ -45,7 +45,7 @@ endif
 
 CFLAGS ?= -O2 -g
 override CFLAGS += -std=gnu11 -Wall -Wextra -Wno-unused-parameter
-override CPPFLAGS += -D_GNU_SOURCE -Ibpf -Ikernel/include/uapi/linux -Ipolicy -Idaemon -Itests/lib $(LIBS_CFLAGS) \
+override CPPFLAGS += -D_GNU_SOURCE -Ibpf -Ikernel/include -Ipolicy -Idaemon -Itests/lib $(LIBS_CFLAGS) \
 	-DMEMSEC_VERSION='"$(VERSION)"' -DMEMSEC_LIBDIR='"$(libdir)/memsec"' \
 	-DMEMSEC_SYSCONFDIR='"$(sysconfdir)/memsec"'
 SANITIZE := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all

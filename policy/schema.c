@@ -101,7 +101,7 @@ const KeySpec key_specs[] = {
                 .def = MEMSEC_KEYID_DEFAULT_FLUSH,
                 .offset = offsetof(struct memsec_params, keyid.flush),
                 .bus_name = "Flush",
-                .help = "When what pages of a KeyID left in caches is flushed: when somebody else gets them, or always",
+                .help = "Whether pages of a KeyID are flushed only when others get them, or always",
         },
         {
                 .path = "keyid.search",
@@ -133,7 +133,7 @@ const KeySpec key_specs[] = {
                 .def = MEMSEC_KEYID_DEFAULT_RECYCLE_AT,
                 .offset = offsetof(struct memsec_params, keyid.recycle_at),
                 .bus_name = "RecycleAt",
-                .help = "How many KeyIDs, or ASIDs of a kind, wait to be recycled when all of them are; 0 for any number",
+                .help = "How many KeyIDs have been given up when they are recycled; 0 for any number",
         },
         {
                 .path = "keyid.recycle.idle",

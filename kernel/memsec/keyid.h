@@ -21,6 +21,7 @@
  * @KEYID_USED: somebody's
  * @KEYID_RETIRING: given up, but pages still carry it
  * @KEYID_DIRTY: no page carries it, but caches may still have lines of it
+ * @KEYID_STATES: number of states
  */
 enum keyid_state {
 	KEYID_FREE,
@@ -49,7 +50,7 @@ enum keyid_state {
  *	means something
  */
 struct keyid_cpu {
-	spinlock_t lock;
+	spinlock_t lock; /* of @free and @cached */
 	struct list_head free[KEYID_ORDERS];
 	unsigned long cached;
 	unsigned int left;

@@ -57,13 +57,13 @@ static struct page *kept_page(struct keyid_cpu *c, unsigned int order)
 	if (i < 0 || !READ_ONCE(c->cached))
 		return NULL;
 
-	guard(spinlock)(&c->lock);
-
+	spin_lock(&c->lock);
 	page = list_first_entry_or_null(&c->free[i], struct page, lru);
 	if (page) {
 		list_del(&page->lru);
 		c->cached -= 1 << order;
 	}
+	spin_unlock(&c->lock);
 
 	return page;
 }
@@ -80,10 +80,10 @@ static bool keep_page(struct keyid_cpu *c, struct page *page, unsigned int order
 	    page_to_nid(page) != numa_mem_id())
 		return false;
 
-	guard(spinlock)(&c->lock);
-
+	spin_lock(&c->lock);
 	list_add(&page->lru, &c->free[i]);
 	c->cached += 1 << order;
+	spin_unlock(&c->lock);
 
 	return true;
 }

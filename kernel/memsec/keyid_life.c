@@ -164,24 +164,22 @@ static void set_state(struct memsec_keyid *keyid, enum keyid_state state)
 static void pool_count(struct memsec_keyid_pool *pool,
 		       struct memsec_keyid_recycle_ctx *ctx)
 {
-	guard(spinlock_irqsave)(&life_lock);
-
 	ctx->total = nr_keyids;
-	ctx->free = in_state[KEYID_FREE];
-	ctx->dirty = in_state[KEYID_DIRTY];
-	ctx->retiring = in_state[KEYID_RETIRING];
+	ctx->free = keyid_in_state(KEYID_FREE);
+	ctx->dirty = keyid_in_state(KEYID_DIRTY);
+	ctx->retiring = keyid_in_state(KEYID_RETIRING);
 }
 
 static unsigned int recycle_begin(void)
 {
 	unsigned int i, n = 0;
 
-	guard(spinlock_irqsave)(&life_lock);
-
+	spin_lock_irq(&life_lock);
 	for (i = 0; i < nr_keyids; i++) {
 		keyids[i].recycled = keyids[i].state == KEYID_DIRTY;
 		n += keyids[i].recycled;
 	}
+	spin_unlock_irq(&life_lock);
 
 	return n;
 }
@@ -191,18 +189,18 @@ static void recycle_end(void)
 {
 	unsigned int i;
 
-	guard(spinlock_irqsave)(&life_lock);
-
+	spin_lock_irq(&life_lock);
 	for (i = 0; i < nr_keyids; i++) {
 		if (!keyids[i].recycled)
 			continue;
 
 		keyids[i].recycled = false;
-		/* Free pages that carry it are clean from here on. */
+		/* Free pages that carry it are clean from here on: see tag_make() */
 		smp_store_release(&keyids[i].generation,
 				  keyids[i].generation + 1);
 		set_state(&keyids[i], KEYID_FREE);
 	}
+	spin_unlock_irq(&life_lock);
 }
 
 static int pool_recycle(struct memsec_keyid_pool *pool)
@@ -234,26 +232,30 @@ static void last_page_gone(struct percpu_ref *ref)
 	struct memsec_keyid *keyid = container_of(ref, struct memsec_keyid,
 						  pages);
 
-	scoped_guard(spinlock_irqsave, &life_lock)
-		set_state(keyid, KEYID_DIRTY);
+	unsigned long flags;
+
+	spin_lock_irqsave(&life_lock, flags);
+	set_state(keyid, KEYID_DIRTY);
+	spin_unlock_irqrestore(&life_lock, flags);
 	wake_up_all(&keyid_wait);
 	memsec_keyid_pool_changed(&pool);
 }
 
 static struct memsec_keyid *take_free(void)
 {
+	struct memsec_keyid *keyid = NULL;
 	unsigned int i;
 
-	guard(spinlock_irqsave)(&life_lock);
-
-	for (i = 0; i < nr_keyids; i++) {
-		if (keyids[i].state == KEYID_FREE) {
-			set_state(&keyids[i], KEYID_USED);
-			return &keyids[i];
-		}
+	spin_lock_irq(&life_lock);
+	for (i = 0; i < nr_keyids && !keyid; i++) {
+		if (keyids[i].state == KEYID_FREE)
+			keyid = &keyids[i];
 	}
+	if (keyid)
+		set_state(keyid, KEYID_USED);
+	spin_unlock_irq(&life_lock);
 
-	return NULL;
+	return keyid;
 }
 
 static struct memsec_keyid *take_or_recycle(void)
@@ -357,8 +359,9 @@ struct memsec_keyid *memsec_keyid_take(bool wait)
  */
 void memsec_keyid_retire(struct memsec_keyid *keyid)
 {
-	scoped_guard(spinlock_irqsave, &life_lock)
-		set_state(keyid, KEYID_RETIRING);
+	spin_lock_irq(&life_lock);
+	set_state(keyid, KEYID_RETIRING);
+	spin_unlock_irq(&life_lock);
 
 	keyid_cache_drain(keyid);
 	percpu_ref_kill(&keyid->pages);
@@ -456,5 +459,6 @@ static int __init keyid_life_init(void)
 
 	return 0;
 }
+
 /* After the directory in /proc and what the models need. */
 fs_initcall(keyid_life_init);

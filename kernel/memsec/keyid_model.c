@@ -26,10 +26,10 @@ static void flush_lines(void *address)
 {
 	void *end = address + PAGE_SIZE;
 
-	mb();
+	mb(); /* CLFLUSH is not ordered to what was written before */
 	for (; address < end; address += LINE_BYTES)
 		asm volatile("clflush %0" : "+m" (*(volatile char *)address));
-	mb();
+	mb(); /* nor to what is written after it */
 }
 
 static void model_flush(unsigned long pfn, unsigned int id)

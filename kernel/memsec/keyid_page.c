@@ -48,8 +48,10 @@ static u64 *tag_of(struct page_ext *page_ext)
 
 static u64 tag_make(const struct memsec_keyid *keyid)
 {
-	return keyid->id |
-	       FIELD_PREP(TAG_GENERATION, smp_load_acquire(&keyid->generation));
+	/* Whoever sees that it was recycled finds that all caches were flushed. */
+	u64 generation = smp_load_acquire(&keyid->generation);
+
+	return keyid->id | FIELD_PREP(TAG_GENERATION, generation);
 }
 
 static struct memsec_keyid *tag_keyid(u64 tag)

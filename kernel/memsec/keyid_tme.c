@@ -20,7 +20,9 @@
 #define pr_fmt(fmt) "memsec: " fmt
 
 #include <linux/bitfield.h>
+#include <linux/cacheflush.h>
 #include <linux/cpu.h>
+#include <linux/cpufeature.h>
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/mm.h>
@@ -28,11 +30,8 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/vmalloc.h>
-#include <asm/cacheflush.h>
-#include <asm/cpufeature.h>
 #include <asm/cpuid.h>
 #include <asm/msr.h>
-#include <asm/smp.h>
 #include <asm/tlbflush.h>
 
 #include "keyid.h"

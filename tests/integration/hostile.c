@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tests of enclaves, guests, KeyIDs and secret memory, once with no policy and once under each policy, good or
- * hostile: whatever it answers they pass, and every EPC page is free again.
+ * The tests of enclaves, guests, KeyIDs and secret memory, once with no policy and once under each policy,
+ * good or hostile: whatever it answers they pass, and every EPC page is free again.
  */
 
 #include <errno.h>
@@ -50,7 +50,8 @@ static void find_tests(glob_t *ret) {
                 tap_bail_out("no /proc");
 
         path[n] = '\0';
-        (void) snprintf(pattern, sizeof(pattern), "%s/{enclave,guest,keyid-memory,secretmem}*", dirname(path));
+        (void) snprintf(pattern, sizeof(pattern), "%s/{enclave,guest,keyid-memory,secretmem}*",
+                        dirname(path));
         if (glob(pattern, GLOB_BRACE, NULL, ret) != 0)
                 tap_bail_out("no tests beside this one");
 }

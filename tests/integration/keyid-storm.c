@@ -223,11 +223,12 @@ static void test_cpus(void) {
 }
 
 static uint64_t pfn_of(const void *p) {
+        off_t offset = (uintptr_t) p / PAGES_SIZE * sizeof(uint64_t);
         uint64_t item;
         int fd;
 
         fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-        if (fd < 0 || pread(fd, &item, sizeof(item), (uintptr_t) p / PAGES_SIZE * sizeof(item)) != sizeof(item))
+        if (fd < 0 || pread(fd, &item, sizeof(item), offset) != sizeof(item))
                 tap_bail_out("no page map");
         (void) close(fd);
         return item & PFN_MASK;

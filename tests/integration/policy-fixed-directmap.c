@@ -178,7 +178,7 @@ static void test_whole(Policy *p) {
 
         directmap_set_params(p, &split);
         splits = splits_for_guest(&whole);
-        /* Some were split before, for somebody else: the code of BPF programs is in the direct map as well. */
+        /* Some were split before, for somebody else: the code of BPF programs is in the direct map too. */
         tap_ok(splits > whole / 2, "or do not: %" PRIu64 " splits for %" PRIu64, splits, whole);
         directmap_put_back(p);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fixed: what is kept for a KeyID, when it is flushed and when KeyIDs are recycled follows from its parameters,
- * and a change of them has effect while it is attached.
+ * fixed: what is kept for a KeyID, when it is flushed and when KeyIDs are recycled follows from its
+ * parameters, and a change of them has effect while it is attached.
  */
 
 #include <unistd.h>

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <uapi/linux/memsec_keyid.h>
 #include <unistd.h>
 
 #include "keyid.h"
-#include "memsec_keyid.h"
 #include "sysfs.h"
 #include "tap.h"
 

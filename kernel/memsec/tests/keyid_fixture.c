@@ -24,6 +24,7 @@ static const char *const counters[] = {
 	"cache_hits", "searched", "search_hits", "exhausted", "recycles",
 	"recycled",
 };
+
 static u64 noted[ARRAY_SIZE(counters)];
 
 static u64 k_answer(const struct memsec_keyid_ctx *ctx)

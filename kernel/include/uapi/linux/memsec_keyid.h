@@ -44,11 +44,10 @@ struct memsec_keyid_range {
 	__u64 length;
 };
 
-/* Flags of MEMSEC_KEYID_OPEN: wait for a KeyID when none is left; close the new
- * file on exec().
- */
-#define MEMSEC_KEYID_WAIT	(1 << 0)
-#define MEMSEC_KEYID_CLOEXEC	(1 << 1)
+/* Flags of MEMSEC_KEYID_OPEN: wait for a KeyID when none is left. */
+#define MEMSEC_KEYID_WAIT	0x1
+/* Close the new file on exec(). */
+#define MEMSEC_KEYID_CLOEXEC	0x2
 
 /* What the file has. EBADFD for one that was opened for reading only. */
 #define MEMSEC_KEYID_GET_INFO	_IOR(MEMSEC_KEYID_MAGIC, 0, struct memsec_keyid_info)
