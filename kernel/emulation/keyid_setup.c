@@ -214,6 +214,18 @@ void memsec_keyid_model_program(unsigned int keyid)
 	report(&bad, keyid, "gets a new key", "no lines of it");
 }
 
+/**
+ * memsec_keyid_model_stop_checking() - Do not follow what happens to pages
+ *
+ * For good: what happened meanwhile would not be known.
+ *
+ * Context: Process context, may sleep.
+ */
+void memsec_keyid_model_stop_checking(void)
+{
+	static_branch_disable(&keyid_check);
+}
+
 static ssize_t check_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
@@ -234,7 +246,7 @@ static ssize_t check_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (value > 1)
 		return -ERANGE;
 	if (!value)
-		static_branch_disable(&keyid_check);
+		memsec_keyid_model_stop_checking();
 	else if (!static_key_enabled(&keyid_check))
 		return -EBUSY;
 

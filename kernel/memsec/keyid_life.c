@@ -17,10 +17,12 @@
 #include <linux/err.h>
 #include <linux/init.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/printk.h>
 #include <linux/proc_fs.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
+#include <linux/suspend.h>
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 
@@ -100,18 +102,6 @@ unsigned int keyid_total(void)
 unsigned int keyid_in_state(enum keyid_state state)
 {
 	return READ_ONCE(in_state[state]);
-}
-
-/**
- * memsec_keyid_active() - Is there memory under a KeyID?
- *
- * Context: Any.
- * Return: true when what the direct map shows of some memory is not what its
- *	owner sees.
- */
-bool memsec_keyid_active(void)
-{
-	return keyid_in_state(KEYID_USED) || keyid_in_state(KEYID_RETIRING);
 }
 
 /**
@@ -368,6 +358,27 @@ void memsec_keyid_retire(struct memsec_keyid *keyid)
 	memsec_keyid_pool_changed(&pool);
 }
 
+/*
+ * Keys do not survive that the machine is off, and hibernation would save what
+ * the direct map shows instead of what owners see.
+ */
+static int before_sleep(struct notifier_block *nb, unsigned long event,
+			void *unused)
+{
+	if (event != PM_SUSPEND_PREPARE && event != PM_HIBERNATION_PREPARE)
+		return NOTIFY_DONE;
+	if (!keyid_in_state(KEYID_USED) && !keyid_in_state(KEYID_RETIRING))
+		return NOTIFY_DONE;
+
+	pr_info("there is memory under a KeyID, which would be lost\n");
+
+	return notifier_from_errno(-EBUSY);
+}
+
+static struct notifier_block sleep_notifier = {
+	.notifier_call = before_sleep,
+};
+
 static int keyids_show(struct seq_file *m, void *unused)
 {
 	struct memsec_keyid *keyid;
@@ -454,6 +465,7 @@ static int __init keyid_life_init(void)
 	in_state[KEYID_FREE] = count;
 	nr_keyids = count;
 	memsec_keyid_pool_register(&pool);
+	register_pm_notifier(&sleep_notifier);
 	static_branch_enable(&memsec_keyid_key);
 	pr_info("%u KeyIDs\n", count);
 

@@ -80,13 +80,10 @@ static void flush_page(struct page *page, u64 tag)
  */
 static bool change_tag(struct page *page, u64 *tag, u64 new)
 {
-	bool same = *tag == new;
-	bool flush = !same && !tag_is_clean(*tag);
+	bool flush = *tag != new && !tag_is_clean(*tag);
 
 	if (flush)
 		flush_page(page, *tag);
-	else
-		memsec_count_add(&keyid_flushes_avoided, 1);
 	*tag = new;
 
 	return flush;
@@ -113,8 +110,9 @@ void memsec_keyid_allocated(struct page *page, unsigned int order, gfp_t gfp)
 		return;
 
 	for (i = 0, ext = page_ext; i < 1 << order; i++) {
-		if (unlikely(*tag_of(ext)))
-			change_tag(page + i, tag_of(ext), 0);
+		if (unlikely(*tag_of(ext)) &&
+		    !change_tag(page + i, tag_of(ext), 0))
+			memsec_count_add(&keyid_flushes_avoided, 1);
 		ext = page_ext_next(ext);
 	}
 	page_ext_put(page_ext);
@@ -128,12 +126,20 @@ static bool freed_is_written(void)
 	return want_init_on_free() || page_poisoning_enabled_static();
 }
 
+/* The last of them may be the last of the KeyID. */
+static void put_pages(struct memsec_keyid *keyid, unsigned int pages)
+{
+	if (!pages)
+		return;
+
+	memsec_count_add(&keyid_freed, pages);
+	this_cpu_sub(keyid->cpus->pages, pages);
+	percpu_ref_put_many(&keyid->pages, pages);
+}
+
 static void free_tag(struct page *page, u64 *tag)
 {
 	struct memsec_keyid *keyid = tag_keyid(*tag);
-
-	if (!(*tag & TAG_USED))
-		return;
 
 	*tag &= ~TAG_USED;
 	memsec_keyid_model_release(page_to_pfn(page), 1, keyid->id);
@@ -142,9 +148,32 @@ static void free_tag(struct page *page, u64 *tag)
 		*tag = 0;
 		this_cpu_inc(keyid->cpus->flushed);
 	}
-	memsec_count_add(&keyid_freed, 1);
-	this_cpu_dec(keyid->cpus->pages);
-	percpu_ref_put(&keyid->pages);
+}
+
+static void free_tags(struct page *page, struct page_ext *ext, unsigned int n)
+{
+	struct memsec_keyid *keyid = NULL, *next;
+	unsigned int pages = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++, ext = page_ext_next(ext)) {
+		if (!(*tag_of(ext) & TAG_USED)) {
+			if (!*tag_of(ext))
+				memsec_keyid_model_release(page_to_pfn(page) + i,
+							   1, 0);
+			continue;
+		}
+
+		next = tag_keyid(*tag_of(ext));
+		if (next != keyid) {
+			put_pages(keyid, pages);
+			keyid = next;
+			pages = 0;
+		}
+		free_tag(page + i, tag_of(ext));
+		pages++;
+	}
+	put_pages(keyid, pages);
 }
 
 /**
@@ -161,6 +190,7 @@ static void free_tag(struct page *page, u64 *tag)
 void memsec_keyid_freed(struct page *page, unsigned int order)
 {
 	struct page_ext *page_ext, *ext;
+	u64 any = 0;
 	unsigned int i;
 
 	page_ext = page_ext_get(page);
@@ -168,12 +198,13 @@ void memsec_keyid_freed(struct page *page, unsigned int order)
 		return;
 
 	for (i = 0, ext = page_ext; i < 1 << order; i++) {
-		if (likely(!*tag_of(ext)))
-			memsec_keyid_model_release(page_to_pfn(page) + i, 1, 0);
-		else
-			free_tag(page + i, tag_of(ext));
+		any |= *tag_of(ext);
 		ext = page_ext_next(ext);
 	}
+	if (unlikely(any))
+		free_tags(page, page_ext, 1 << order);
+	else
+		memsec_keyid_model_release(page_to_pfn(page), 1 << order, 0);
 	page_ext_put(page_ext);
 }
 
@@ -215,6 +246,8 @@ void keyid_page_prepare(struct memsec_keyid *keyid, struct page *page,
 	percpu_ref_get_many(&keyid->pages, 1 << order);
 	this_cpu_add(keyid->cpus->pages, 1 << order);
 	this_cpu_add(keyid->cpus->flushed, flushed);
+	memsec_count_add(&keyid_flushes_avoided,
+			 (1 << order) - min(flushed, 1U << order));
 	memsec_keyid_model_access(page_to_pfn(page), 1 << order, keyid->id);
 }
 

@@ -15,10 +15,10 @@ BENCH_HOOK_PATCHES := $(wildcard kernel/patches/000?-x86-sgx-Ask-memsec-*.patch 
 VM_INSTALL += install-bench
 $(VM_IMAGE): $(BENCH_INSTALLED)
 
-.PHONY: bench bench-teardown bench-directmap bench-daemon install-bench
+.PHONY: bench bench-teardown bench-directmap bench-keyid bench-daemon install-bench
 
 ## bench: all benchmarks; results in build/bench
-bench: bench-teardown bench-directmap bench-daemon
+bench: bench-teardown bench-directmap bench-keyid bench-daemon
 
 # $1: script in tests/bench, $2: part of it, $3: kernel, $4: seconds on two cores, $5: options of tests/vm/run
 bench-vm = kernel/scripts/progress BENCH 0 $4 $(B)/bench/$1-$2.log \
@@ -52,6 +52,15 @@ bench-directmap: kernel image $(B)/packages/bench
 	$(call bench-directmap-cpus,2,--smp 2)
 	$(call bench-directmap-cpus,4,--smp 4)
 	$(Q)tests/bench/directmap.py $(B)/bench
+
+## bench-keyid: memory under a KeyID allocated and freed, natively in UML and with instructions counted
+bench-keyid: kernel $(B)/packages/vm $(B)/packages/bench
+	$(Q)mkdir -p $(B)/bench
+	$(Q)kernel/scripts/build native $(CACHE)
+	$(Q)kernel/scripts/progress BENCH 0 60 $(B)/bench/keyid-native.log tests/bench/keyid-native
+	$(Q)kernel/scripts/progress BENCH 0 120 $(B)/bench/keyid-vm.log $(VM_RUN) --icount --timeout 1200 \
+		--log $(B)/log/console-bench-keyid.log --kunit memsec_keyid_bench --append keyid_bench.run=1
+	$(Q)tests/bench/keyid.py $(B)/bench
 
 ## bench-daemon: memsecd's reloads, properties, memory and wakeups, beside those of other daemons
 bench-daemon: kernel image daemon $(B)/tests/bench/bus-load $(B)/packages/bench $(B)/packages/test

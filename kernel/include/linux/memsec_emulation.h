@@ -105,6 +105,7 @@ static inline u32 memsec_rmp_asid(void)
 
 unsigned int memsec_keyid_emulated(void);
 u64 memsec_keyid_model_violations(void);
+void memsec_keyid_model_stop_checking(void);
 int memsec_keyid_model_start(void);
 void memsec_keyid_model_access(unsigned long pfn, unsigned int pages,
 			       unsigned int keyid);

@@ -66,7 +66,6 @@ extern struct page_ext_operations memsec_keyid_page_ext_ops;
 
 void memsec_keyid_allocated(struct page *page, unsigned int order, gfp_t gfp);
 void memsec_keyid_freed(struct page *page, unsigned int order);
-bool memsec_keyid_active(void);
 
 void memsec_keyid_pool_register(struct memsec_keyid_pool *pool);
 void memsec_keyid_pool_unregister(struct memsec_keyid_pool *pool);
@@ -122,11 +121,6 @@ static inline void memsec_keyid_alloc_hook(struct page *page,
 static inline void memsec_keyid_free_hook(struct page *page,
 					  unsigned int order)
 {
-}
-
-static inline bool memsec_keyid_active(void)
-{
-	return false;
 }
 
 static inline void memsec_keyid_pool_register(struct memsec_keyid_pool *pool)
