@@ -39,10 +39,11 @@ struct vm_area_struct;
  * @dirty_ns: since when there has been a dirty one, 0 when there is none
  * @last_ns: what the last recycling took, in ns
  * @next_ns: when to ask the policy again
+ * @retry_ns: not to ask before, because recycling failed
  * @changed: to ask before that, because one was taken, given up or got dirty
  * @seq: the policy, or its numbers, that was asked last
  *
- * The owner sets the first three; the others belong to memsec.
+ * The owner sets what comes before @list; the others belong to memsec.
  */
 struct memsec_keyid_pool {
 	enum memsec_keyid_kind kind;
@@ -54,6 +55,7 @@ struct memsec_keyid_pool {
 	u64 dirty_ns;
 	u64 last_ns;
 	u64 next_ns;
+	u64 retry_ns;
 	bool changed;
 	unsigned int seq;
 };
