@@ -127,7 +127,7 @@ static void note_recycling(struct memsec_keyid_pool *pool, u64 ns)
  * memsec_keyid_pool_recycle() - Recycle all that is dirty
  * @pool: the pool
  *
- * Context: Process context, may sleep; what the pool's recycle() needs.
+ * Context: Process context, may sleep. The pool's lock is held, if it has one.
  * Return: how many can be taken that could not before; a negative errno.
  */
 int memsec_keyid_pool_recycle(struct memsec_keyid_pool *pool)
@@ -140,6 +140,8 @@ int memsec_keyid_pool_recycle(struct memsec_keyid_pool *pool)
 		return recycled;
 
 	note_recycling(pool, ns);
+	if (pool->along)
+		note_recycling(pool->along, ns);
 	WRITE_ONCE(last_recycling_ns, ns);
 	memsec_count_add(&keyid_recycles, 1);
 	memsec_count_add(&keyid_recycled, recycled);
@@ -149,6 +151,29 @@ int memsec_keyid_pool_recycle(struct memsec_keyid_pool *pool)
 	return recycled;
 }
 EXPORT_SYMBOL_GPL(memsec_keyid_pool_recycle);
+
+static int lock_and_recycle(struct memsec_keyid_pool *pool)
+{
+	int recycled;
+
+	if (pool->lock)
+		mutex_lock(pool->lock);
+	recycled = memsec_keyid_pool_recycle(pool);
+	if (pool->lock)
+		mutex_unlock(pool->lock);
+
+	return recycled;
+}
+
+static void lock_and_count(struct memsec_keyid_pool *pool,
+			   struct memsec_keyid_recycle_ctx *ctx)
+{
+	if (pool->lock)
+		mutex_lock(pool->lock);
+	pool->count(pool, ctx);
+	if (pool->lock)
+		mutex_unlock(pool->lock);
+}
 
 static bool wait_is_valid(u64 answer)
 {
@@ -202,7 +227,7 @@ static u64 ask_about(struct memsec_keyid_pool *pool, u64 now)
 		.last_ns = READ_ONCE(pool->last_ns),
 	};
 
-	pool->count(pool, &ctx);
+	lock_and_count(pool, &ctx);
 	ctx.dirty_ns = ns_since(dirty_since(pool, ctx.dirty, now), now);
 
 	return ctx.dirty ? ask_recycle(&ctx) : MEMSEC_RECYCLE_NEVER;
@@ -225,7 +250,7 @@ static bool is_due(struct memsec_keyid_pool *pool, u64 now)
 /* When to ask again: none is dirty now, or flushing does not work. */
 static u64 recycle_now(struct memsec_keyid_pool *pool)
 {
-	if (memsec_keyid_pool_recycle(pool) >= 0)
+	if (lock_and_recycle(pool) >= 0)
 		return MEMSEC_RECYCLE_NEVER;
 
 	pool->retry_ns = memsec_clock_ns() + RETRY_NS;
@@ -330,7 +355,7 @@ void keyid_count_asids(u64 *free, u64 *dirty)
 	list_for_each_entry(pool, &pools, list) {
 		if (pool->kind == MEMSEC_KEYID_TME)
 			continue;
-		pool->count(pool, &ctx);
+		lock_and_count(pool, &ctx);
 		*free += ctx.free;
 		*dirty += ctx.dirty;
 	}

@@ -17,6 +17,7 @@
 #include <linux/types.h>
 
 struct memsec_keyid;
+struct mutex;
 struct page;
 struct page_ext_operations;
 struct vm_area_struct;
@@ -34,6 +35,8 @@ struct vm_area_struct;
  * @count: fill in total, free, dirty and retiring; called in process context
  * @recycle: flush all caches and free what was dirty before; called in process
  *	context, may sleep; returns how many, or a negative errno
+ * @lock: held around both of them, NULL for none
+ * @along: the pool of which all that is dirty is recycled too, NULL for none
  * @list: in the list of pools
  * @idle_ns: when one was last taken or given up
  * @dirty_ns: since when there has been a dirty one, 0 when there is none
@@ -50,6 +53,8 @@ struct memsec_keyid_pool {
 	void (*count)(struct memsec_keyid_pool *pool,
 		      struct memsec_keyid_recycle_ctx *ctx);
 	int (*recycle)(struct memsec_keyid_pool *pool);
+	struct mutex *lock;
+	struct memsec_keyid_pool *along;
 	struct list_head list;
 	u64 idle_ns;
 	u64 dirty_ns;

@@ -7,6 +7,7 @@
  */
 #include <kunit/static_stub.h>
 #include <kunit/test-bug.h>
+#include <linux/mutex.h>
 #include <linux/time64.h>
 
 #include "../keyid.h"
@@ -23,6 +24,8 @@
  * @facts: what count() says
  * @recycles: how often all that is dirty was to be recycled
  * @error: what comes of it, 0 when it works
+ * @lock: what is held, if the pool has a lock
+ * @unlocked: calls without it
  * @asked: how often the policy was asked about the pool
  * @wait: what it answers
  * @ctx: what it was told last
@@ -32,6 +35,8 @@ struct r_pool {
 	struct memsec_keyid_recycle_ctx facts;
 	int recycles;
 	int error;
+	struct mutex lock;
+	int unlocked;
 	u64 asked;
 	u64 wait;
 	struct memsec_keyid_recycle_ctx ctx;
@@ -59,11 +64,17 @@ static struct r_pool *r_pool_of(struct memsec_keyid_pool *pool)
 	return container_of(pool, struct r_pool, pool);
 }
 
+static void check_lock(struct r_pool *p)
+{
+	p->unlocked += p->pool.lock && !mutex_is_locked(p->pool.lock);
+}
+
 static void r_count(struct memsec_keyid_pool *pool,
 		    struct memsec_keyid_recycle_ctx *ctx)
 {
 	struct r_pool *p = r_pool_of(pool);
 
+	check_lock(p);
 	ctx->total = p->facts.total;
 	ctx->free = p->facts.free;
 	ctx->dirty = p->facts.dirty;
@@ -76,6 +87,7 @@ static int r_recycle(struct memsec_keyid_pool *pool)
 	struct r_pool *p = r_pool_of(pool);
 	int dirty = p->facts.dirty;
 
+	check_lock(p);
 	p->recycles++;
 	clock->now += FLUSH_NS;
 	if (p->error)
@@ -152,6 +164,7 @@ static void r_register(struct r_pool *p, enum memsec_keyid_kind kind)
 		.facts = { .total = 9, .free = 4, .retiring = 2 },
 		.wait = MEMSEC_RECYCLE_NEVER,
 	};
+	mutex_init(&p->lock);
 	memsec_keyid_pool_register(&p->pool);
 }
 
@@ -491,6 +504,33 @@ static void worker_is_called(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, last_delay, 0);
 }
 
+static void pool_is_locked(struct kunit *test)
+{
+	sev->pool.lock = &sev->lock;
+	r_attach(test, MEMSEC_RECYCLE_NOW);
+	one_more(sev);
+	look_after(test, 0);
+	KUNIT_EXPECT_EQ(test, sev->recycles, 1);
+	fake_read(test, k_mech, "asids_free");
+	KUNIT_EXPECT_EQ(test, sev->unlocked, 0);
+	KUNIT_EXPECT_FALSE(test, mutex_is_locked(&sev->lock));
+}
+
+/* One flush for two kinds. */
+static void pools_are_recycled_along(struct kunit *test)
+{
+	sev->pool.along = &es->pool;
+	r_attach(test, MEMSEC_RECYCLE_NEVER);
+	one_more(sev);
+	one_more(es);
+	look_after(test, 0);
+	KUNIT_EXPECT_EQ(test, memsec_keyid_pool_recycle(&sev->pool), 1);
+	one_more(es);
+	look_after(test, 50);
+	KUNIT_EXPECT_EQ(test, es->ctx.dirty_ns, 0);
+	KUNIT_EXPECT_EQ(test, es->ctx.last_ns, FLUSH_NS);
+}
+
 /* KeyIDs of this kernel's own memory are none of them. */
 static void asids_are_counted(struct kunit *test)
 {
@@ -590,6 +630,8 @@ static struct kunit_case recycle_cases[] = {
 	KUNIT_CASE(failure_is_retried_without_a_change),
 	KUNIT_CASE(nobody_to_ask_recycles_nothing),
 	KUNIT_CASE(worker_is_called),
+	KUNIT_CASE(pool_is_locked),
+	KUNIT_CASE(pools_are_recycled_along),
 	KUNIT_CASE(asids_are_counted),
 	KUNIT_CASE(unregistered_pool_is_left_alone),
 	{}
