@@ -9,6 +9,7 @@
 #include <linux/percpu-refcount.h>
 #include <linux/pgtable.h>
 #include <linux/spinlock_types.h>
+#include <linux/workqueue.h>
 
 #include "internal.h"
 
@@ -151,6 +152,11 @@ void keyid_cache_drain(struct memsec_keyid *keyid);
 int keyid_cache_start(void);
 
 /* keyid_recycle.c */
+#if IS_ENABLED(CONFIG_KUNIT)
+extern struct delayed_work keyid_recycle_work;
+#endif
+
+void keyid_recycle_call_worker(unsigned long delay);
 void keyid_recycle_policy_changed(void);
 u64 keyid_recycle_look(void);
 u64 keyid_last_recycling_ns(void);

@@ -7,6 +7,8 @@
  * given up, and when the time has come that the policy told. With no policy, or
  * with nothing to recycle, the worker does not run.
  */
+#include <kunit/static_stub.h>
+#include <kunit/visibility.h>
 #include <linux/cleanup.h>
 #include <linux/export.h>
 #include <linux/jiffies.h>
@@ -30,15 +32,30 @@ static DEFINE_MUTEX(pools_lock);
 static u64 last_recycling_ns;
 
 static void recycle_work_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(recycle_work, recycle_work_fn);
+VISIBLE_IF_KUNIT DECLARE_DELAYED_WORK(keyid_recycle_work,
+				      recycle_work_fn);
 
 /* The worker was told to come soon: telling it again would put it off. */
 static bool called;
 
-static void call_worker(unsigned long delay)
+/**
+ * keyid_recycle_call_worker() - Have the worker come
+ * @delay: when, in jiffies
+ *
+ * Context: Any.
+ */
+void keyid_recycle_call_worker(unsigned long delay)
 {
-	if (memsec_attached() && !READ_ONCE(called) && !xchg(&called, true))
-		mod_delayed_work(system_freezable_wq, &recycle_work, delay);
+	KUNIT_STATIC_STUB_REDIRECT(keyid_recycle_call_worker, delay);
+
+	mod_delayed_work(system_freezable_wq, &keyid_recycle_work, delay);
+}
+
+/* A worker that was called already sees what was written before. */
+static void recycle_soon(void)
+{
+	if (memsec_attached() && !xchg(&called, true))
+		keyid_recycle_call_worker(RECYCLE_DELAY);
 }
 
 /**
@@ -48,7 +65,7 @@ static void call_worker(unsigned long delay)
  */
 void keyid_recycle_policy_changed(void)
 {
-	mod_delayed_work(system_freezable_wq, &recycle_work, 0);
+	keyid_recycle_call_worker(0);
 }
 
 /**
@@ -63,11 +80,12 @@ void memsec_keyid_pool_register(struct memsec_keyid_pool *pool)
 	pool->dirty_ns = 0;
 	pool->last_ns = 0;
 	pool->next_ns = MEMSEC_RECYCLE_NEVER;
+	pool->retry_ns = 0;
 	pool->changed = true;
 
 	scoped_guard(mutex, &pools_lock)
 		list_add_tail(&pool->list, &pools);
-	call_worker(RECYCLE_DELAY);
+	recycle_soon();
 }
 EXPORT_SYMBOL_GPL(memsec_keyid_pool_register);
 
@@ -95,15 +113,21 @@ void memsec_keyid_pool_changed(struct memsec_keyid_pool *pool)
 {
 	WRITE_ONCE(pool->idle_ns, memsec_clock_ns());
 	WRITE_ONCE(pool->changed, true);
-	call_worker(RECYCLE_DELAY);
+	recycle_soon();
 }
 EXPORT_SYMBOL_GPL(memsec_keyid_pool_changed);
+
+static void note_recycling(struct memsec_keyid_pool *pool, u64 ns)
+{
+	WRITE_ONCE(pool->last_ns, ns);
+	WRITE_ONCE(pool->dirty_ns, 0);
+}
 
 /**
  * memsec_keyid_pool_recycle() - Recycle all that is dirty
  * @pool: the pool
  *
- * Context: Process context, may sleep; what the pool's recycle() needs.
+ * Context: Process context, may sleep. The pool's lock is held, if it has one.
  * Return: how many can be taken that could not before; a negative errno.
  */
 int memsec_keyid_pool_recycle(struct memsec_keyid_pool *pool)
@@ -115,7 +139,9 @@ int memsec_keyid_pool_recycle(struct memsec_keyid_pool *pool)
 	if (recycled <= 0)
 		return recycled;
 
-	WRITE_ONCE(pool->last_ns, ns);
+	note_recycling(pool, ns);
+	if (pool->along)
+		note_recycling(pool->along, ns);
 	WRITE_ONCE(last_recycling_ns, ns);
 	memsec_count_add(&keyid_recycles, 1);
 	memsec_count_add(&keyid_recycled, recycled);
@@ -125,6 +151,29 @@ int memsec_keyid_pool_recycle(struct memsec_keyid_pool *pool)
 	return recycled;
 }
 EXPORT_SYMBOL_GPL(memsec_keyid_pool_recycle);
+
+static int lock_and_recycle(struct memsec_keyid_pool *pool)
+{
+	int recycled;
+
+	if (pool->lock)
+		mutex_lock(pool->lock);
+	recycled = memsec_keyid_pool_recycle(pool);
+	if (pool->lock)
+		mutex_unlock(pool->lock);
+
+	return recycled;
+}
+
+static void lock_and_count(struct memsec_keyid_pool *pool,
+			   struct memsec_keyid_recycle_ctx *ctx)
+{
+	if (pool->lock)
+		mutex_lock(pool->lock);
+	pool->count(pool, ctx);
+	if (pool->lock)
+		mutex_unlock(pool->lock);
+}
 
 static bool wait_is_valid(u64 answer)
 {
@@ -149,36 +198,64 @@ static u64 ask_recycle(const struct memsec_keyid_recycle_ctx *ctx)
 				   wait_is_valid(answer), MEMSEC_RECYCLE_NEVER);
 }
 
+/* What begins right now may do so after somebody looked at the clock. */
+static u64 ns_since(u64 begin, u64 now)
+{
+	return now - min(begin, now);
+}
+
+/* Since when the worker has seen a dirty one. */
+static u64 dirty_since(struct memsec_keyid_pool *pool, bool dirty, u64 now)
+{
+	u64 since = READ_ONCE(pool->dirty_ns);
+
+	if (dirty && since)
+		return since;
+
+	since = dirty ? now : 0;
+	WRITE_ONCE(pool->dirty_ns, since);
+
+	return since;
+}
+
 /* How long to wait until the next question. */
 static u64 ask_about(struct memsec_keyid_pool *pool, u64 now)
 {
 	struct memsec_keyid_recycle_ctx ctx = {
 		.kind = pool->kind,
-		.idle_ns = now - min(READ_ONCE(pool->idle_ns), now),
+		.idle_ns = ns_since(READ_ONCE(pool->idle_ns), now),
 		.last_ns = READ_ONCE(pool->last_ns),
 	};
 
-	pool->count(pool, &ctx);
-	if (!ctx.dirty) {
-		pool->dirty_ns = 0;
-		return MEMSEC_RECYCLE_NEVER;
-	}
+	lock_and_count(pool, &ctx);
+	ctx.dirty_ns = ns_since(dirty_since(pool, ctx.dirty, now), now);
 
-	if (!pool->dirty_ns)
-		pool->dirty_ns = now;
-	ctx.dirty_ns = now - pool->dirty_ns;
-
-	return ask_recycle(&ctx);
+	return ctx.dirty ? ask_recycle(&ctx) : MEMSEC_RECYCLE_NEVER;
 }
 
 static bool is_due(struct memsec_keyid_pool *pool, u64 now)
 {
 	unsigned int seq = keyid_policy_seq();
-	bool changed = xchg(&pool->changed, false) || pool->seq != seq;
+	bool changed;
 
+	if (now < pool->retry_ns)
+		return false;
+
+	changed = xchg(&pool->changed, false) || pool->seq != seq;
 	pool->seq = seq;
 
 	return changed || pool->next_ns <= now;
+}
+
+/* When to ask again: none is dirty now, or flushing does not work. */
+static u64 recycle_now(struct memsec_keyid_pool *pool)
+{
+	if (lock_and_recycle(pool) >= 0)
+		return MEMSEC_RECYCLE_NEVER;
+
+	pool->retry_ns = memsec_clock_ns() + RETRY_NS;
+
+	return pool->retry_ns;
 }
 
 /* Asks if it is time to, and does what the policy says. */
@@ -191,12 +268,10 @@ static void look_at(struct memsec_keyid_pool *pool)
 		return;
 
 	wait = ask_about(pool, now);
-	if (wait == MEMSEC_RECYCLE_NOW) {
-		wait = memsec_keyid_pool_recycle(pool) > 0 ?
-		       MEMSEC_RECYCLE_NEVER : RETRY_NS;
-		pool->dirty_ns = wait == RETRY_NS ? pool->dirty_ns : 0;
-	}
-	pool->next_ns = wait == MEMSEC_RECYCLE_NEVER ? wait : now + wait;
+	if (wait == MEMSEC_RECYCLE_NOW)
+		pool->next_ns = recycle_now(pool);
+	else
+		pool->next_ns = wait == MEMSEC_RECYCLE_NEVER ? wait : now + wait;
 }
 
 /**
@@ -245,7 +320,7 @@ static void recycle_work_fn(struct work_struct *work)
 
 	/* Whatever a policy answers, the CPU is not for questions alone. */
 	now = memsec_clock_ns();
-	queue_delayed_work(system_freezable_wq, &recycle_work,
+	queue_delayed_work(system_freezable_wq, &keyid_recycle_work,
 			   next > now ? nsecs_to_jiffies(next - now) + 1 : 1);
 }
 
@@ -280,7 +355,7 @@ void keyid_count_asids(u64 *free, u64 *dirty)
 	list_for_each_entry(pool, &pools, list) {
 		if (pool->kind == MEMSEC_KEYID_TME)
 			continue;
-		pool->count(pool, &ctx);
+		lock_and_count(pool, &ctx);
 		*free += ctx.free;
 		*dirty += ctx.dirty;
 	}

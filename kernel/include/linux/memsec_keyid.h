@@ -17,6 +17,7 @@
 #include <linux/types.h>
 
 struct memsec_keyid;
+struct mutex;
 struct page;
 struct page_ext_operations;
 struct vm_area_struct;
@@ -34,26 +35,32 @@ struct vm_area_struct;
  * @count: fill in total, free, dirty and retiring; called in process context
  * @recycle: flush all caches and free what was dirty before; called in process
  *	context, may sleep; returns how many, or a negative errno
+ * @lock: held around both of them, NULL for none
+ * @along: the pool of which all that is dirty is recycled too, NULL for none
  * @list: in the list of pools
  * @idle_ns: when one was last taken or given up
  * @dirty_ns: since when there has been a dirty one, 0 when there is none
  * @last_ns: what the last recycling took, in ns
  * @next_ns: when to ask the policy again
+ * @retry_ns: not to ask before, because recycling failed
  * @changed: to ask before that, because one was taken, given up or got dirty
  * @seq: the policy, or its numbers, that was asked last
  *
- * The owner sets the first three; the others belong to memsec.
+ * The owner sets what comes before @list; the others belong to memsec.
  */
 struct memsec_keyid_pool {
 	enum memsec_keyid_kind kind;
 	void (*count)(struct memsec_keyid_pool *pool,
 		      struct memsec_keyid_recycle_ctx *ctx);
 	int (*recycle)(struct memsec_keyid_pool *pool);
+	struct mutex *lock;
+	struct memsec_keyid_pool *along;
 	struct list_head list;
 	u64 idle_ns;
 	u64 dirty_ns;
 	u64 last_ns;
 	u64 next_ns;
+	u64 retry_ns;
 	bool changed;
 	unsigned int seq;
 };
