@@ -11,35 +11,19 @@
 #include <unistd.h>
 
 #include "memsecctl-owners.h"
+#include "memsecctl-table.h"
 #include "util.h"
-
-#define ACCOUNTS_FILE "directmap_owners"
-#define ACCOUNTS_HEADER "kind cgroup pages most owners path"
-#define FILES_FILE "directmap_files"
-#define FILES_HEADER "device inode cgroup pages path"
-
-/* What the kernel puts behind the path of a cgroup that is gone. */
-#define DELETED " (deleted)"
 
 /* How the name of a secret file begins. Other files can be called so, but are of another device. */
 #define SECRET_NAME "/secretmem"
 
-static ExitStatus out_of_memory(void) {
-        fprintf(stderr, "Out of memory\n");
-        return STATUS_FAILED;
-}
-
-static void cgroup_done(Cgroup *cgroup) {
-        free(cgroup->path);
-}
-
 static void account_done(Account *account) {
-        cgroup_done(&account->cgroup);
+        table_cgroup_done(&account->cgroup);
         free(account->kind);
 }
 
 static void secret_file_done(SecretFile *file) {
-        cgroup_done(&file->cgroup);
+        table_cgroup_done(&file->cgroup);
         for (size_t i = 0; i < file->n_holders; i++)
                 free(file->holders[i].comm);
 
@@ -57,40 +41,8 @@ void owners_done(Owners *owners) {
         *owners = (Owners) {};
 }
 
-static void make_printable(char *text) {
-        for (; *text; text++)
-                if (*text < ' ' || *text > '~')
-                        *text = '?';
-}
-
-/* Adds room for one more item, zeroed, and returns it, or NULL. */
-static void *append(void **items, size_t *n_items, size_t size) {
-        char *longer;
-
-        longer = reallocarray(*items, *n_items + 1, size);
-        if (!longer)
-                return NULL;
-
-        *items = longer;
-        return memset(longer + (*n_items)++ * size, 0, size);
-}
-
-/* Takes the path apart that TEXT ends with, a whole line's rest. */
-static int cgroup_parse(const char *text, uint64_t id, Cgroup *ret) {
-        const char *end = endswith(text, DELETED) ?: text + strlen(text);
-
-        if (*text != '/')
-                return -EINVAL;
-
-        *ret = (Cgroup) { .path = strndup(text, end - text), .id = id, .deleted = *end };
-        if (!ret->path)
-                return -ENOMEM;
-
-        make_printable(ret->path);
-        return 0;
-}
-
-static int account_parse(const char *line, Owners *owners) {
+static int account_parse(const char *line, void *userdata) {
+        Owners *owners = userdata;
         uint64_t page_size = sysconf(_SC_PAGESIZE), id, now, most, n;
         _cleanup_free_ char *kind = NULL;
         Account *account;
@@ -100,7 +52,7 @@ static int account_parse(const char *line, Owners *owners) {
                    &most, &n, &path) != 5 || path == 0)
                 return -EINVAL;
 
-        account = append((void **) &owners->accounts, &owners->n_accounts, sizeof(Account));
+        account = table_append((void **) &owners->accounts, &owners->n_accounts, sizeof(Account));
         if (!account)
                 return -ENOMEM;
 
@@ -108,10 +60,11 @@ static int account_parse(const char *line, Owners *owners) {
         account->now = now * page_size;
         account->most = most * page_size;
         account->owners = n;
-        return cgroup_parse(line + path, id, &account->cgroup);
+        return table_parse_cgroup(line + path, id, &account->cgroup);
 }
 
-static int secret_file_parse(const char *line, Owners *owners) {
+static int secret_file_parse(const char *line, void *userdata) {
+        Owners *owners = userdata;
         uint64_t page_size = sysconf(_SC_PAGESIZE), inode, id, now;
         unsigned major, minor;
         SecretFile *file;
@@ -121,89 +74,14 @@ static int secret_file_parse(const char *line, Owners *owners) {
                    &path) != 5 || path == 0)
                 return -EINVAL;
 
-        file = append((void **) &owners->files, &owners->n_files, sizeof(SecretFile));
+        file = table_append((void **) &owners->files, &owners->n_files, sizeof(SecretFile));
         if (!file)
                 return -ENOMEM;
 
         file->device = makedev(major, minor);
         file->inode = inode;
         file->now = now * page_size;
-        return cgroup_parse(line + path, id, &file->cgroup);
-}
-
-/* Says why there is nothing to be read at PATH. */
-static ExitStatus table_failed(const char *root, const char *path) {
-        _cleanup_free_ char *mechanism = NULL;
-        int error = errno;
-
-        if (asprintf(&mechanism, "%s/sys/kernel/memsec/directmap", root ?: "") < 0) {
-                mechanism = NULL;
-                return out_of_memory();
-        }
-
-        if (error == EACCES || error == EPERM)
-                fprintf(stderr, "%s: only root may see who holds memory out of the direct map.\n", path);
-        else if (error != ENOENT)
-                fprintf(stderr, "%s: cannot be read: %s\n", path, strerror(error));
-        else if (access(mechanism, F_OK) >= 0)
-                fprintf(stderr, "%s: missing, though memsec of this kernel has the mechanism 'directmap'.\n",
-                        path);
-        else {
-                *strrchr(mechanism, '/') = '\0';
-                fprintf(stderr, "%s: %s.\n", path, access(mechanism, F_OK) < 0 ? "the kernel has no memsec" :
-                        "memsec of this kernel has no mechanism 'directmap'");
-        }
-
-        return STATUS_FAILED;
-}
-
-/* Reads a line without its newline. Returns false at the end or on an error. */
-static bool read_line(FILE *f, char **line, size_t *size) {
-        ssize_t n = getline(line, size, f);
-
-        if (n > 0 && (*line)[n - 1] == '\n')
-                (*line)[n - 1] = '\0';
-
-        return n >= 0;
-}
-
-/* Hands each line of a table of the kernel to PARSE. */
-static ExitStatus table_read(const char *root, const char *name, const char *header,
-                             int (*parse)(const char *line, Owners *owners), Owners *owners) {
-        _cleanup_free_ char *path = NULL, *line = NULL;
-        _cleanup_fclose_ FILE *f = NULL;
-        size_t size = 0;
-        unsigned n;
-        int r;
-
-        if (asprintf(&path, "%s/proc/memsec/%s", root ?: "", name) < 0) {
-                path = NULL;
-                return out_of_memory();
-        }
-
-        f = fopen(path, "re");
-        if (!f)
-                return table_failed(root, path);
-
-        for (n = 1; read_line(f, &line, &size); n++) {
-                r = n > 1 ? parse(line, owners) : streq(line, header) ? 0 : -EINVAL;
-                if (r == -ENOMEM)
-                        return out_of_memory();
-                if (r < 0) {
-                        make_printable(line);
-                        fprintf(stderr, "%s:%u: expected '%s', found '%s'\n", path, n, header, line);
-                        return STATUS_FAILED;
-                }
-        }
-
-        if (ferror(f))
-                return table_failed(root, path);
-        if (n == 1) {
-                fprintf(stderr, "%s: expected '%s', found nothing\n", path, header);
-                return STATUS_FAILED;
-        }
-
-        return STATUS_OK;
+        return table_parse_cgroup(line + path, id, &file->cgroup);
 }
 
 /* Is the cgroup that of a unit for which PATTERN stands, or inside of one? */
@@ -249,10 +127,10 @@ static char *read_comm(int proc_fd) {
                 safe_close(fd);
                 return NULL;
         }
-        if (!read_line(f, &line, &size))
+        if (!table_read_line(f, &line, &size))
                 return NULL;
 
-        make_printable(line);
+        table_make_printable(line);
         return TAKE_PTR(line);
 }
 
@@ -268,7 +146,7 @@ static int note_holder(Owners *owners, int proc_fd, pid_t pid, dev_t device, uin
         if (file->n_holders > 0 && file->holders[file->n_holders - 1].pid == pid)
                 return 0;
 
-        holder = append((void **) &file->holders, &file->n_holders, sizeof(Holder));
+        holder = table_append((void **) &file->holders, &file->n_holders, sizeof(Holder));
         if (!holder)
                 return -ENOMEM;
 
@@ -318,7 +196,7 @@ static int find_mapped(Owners *owners, int proc_fd, pid_t pid) {
                 return 0;
         }
 
-        while (read_line(f, &line, &size)) {
+        while (table_read_line(f, &line, &size)) {
                 unsigned major, minor;
                 uint64_t inode;
 
@@ -395,12 +273,28 @@ static int compare_files(const void *a, const void *b) {
                 compare_sizes(y->inode, x->inode);
 }
 
+static const Table accounts_table = {
+        .name = "directmap_owners",
+        .header = "kind cgroup pages most owners path",
+        .mechanism = "directmap",
+        .what = "who holds memory out of the direct map",
+        .parse = account_parse,
+};
+
+static const Table files_table = {
+        .name = "directmap_files",
+        .header = "device inode cgroup pages path",
+        .mechanism = "directmap",
+        .what = "who holds memory out of the direct map",
+        .parse = secret_file_parse,
+};
+
 ExitStatus owners_load(const char *root, const char *unit, Owners *ret) {
         ExitStatus s;
 
-        s = table_read(root, ACCOUNTS_FILE, ACCOUNTS_HEADER, account_parse, ret);
+        s = table_read(root, &accounts_table, ret);
         if (s == STATUS_OK)
-                s = table_read(root, FILES_FILE, FILES_HEADER, secret_file_parse, ret);
+                s = table_read(root, &files_table, ret);
         if (s != STATUS_OK)
                 return s;
 
@@ -408,7 +302,7 @@ ExitStatus owners_load(const char *root, const char *unit, Owners *ret) {
         if (unit)
                 keep_unit(ret, unit);
         if (ret->n_files > 0 && find_holders(ret, root) < 0)
-                return out_of_memory();
+                return table_out_of_memory();
 
         if (ret->n_accounts > 0)
                 qsort(ret->accounts, ret->n_accounts, sizeof(Account), compare_accounts);

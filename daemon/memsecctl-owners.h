@@ -10,14 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "memsecctl-client.h"
-
-/* Texts are printable ASCII, whatever others chose for a name. */
-typedef struct Cgroup {
-        char *path;
-        uint64_t id;
-        bool deleted;
-} Cgroup;
+#include "memsecctl-table.h"
 
 /* What a cgroup holds, of one kind. */
 typedef struct Account {

@@ -499,6 +499,63 @@ void show_owners(const Owners *owners, const char *unit, bool json) {
                 show_owners_text(owners, unit);
 }
 
+static bool keyid_is_free(const KeyidState *keyid) {
+        return streq(keyid->state, "free");
+}
+
+static void show_keyids_json(const Keyids *keyids) {
+        _cleanup_json_ json_object *list = json_object_new_array();
+
+        for (const KeyidState *k = keyids->items; k < keyids->items + keyids->n_items; k++) {
+                json_object *o = k->cgroup.path ? cgroup_to_json(&k->cgroup) : json_object_new_object();
+
+                json_add_number(o, "keyid", k->number);
+                json_add_string(o, "state", k->state);
+                json_add_number(o, "memory", k->memory);
+                json_add_number(o, "kept", k->kept);
+                json_object_array_add(list, o);
+        }
+
+        json_print(list);
+}
+
+static void show_keyids_text(const Keyids *keyids) {
+        size_t width = strlen("UNIT OR CGROUP"), n_free = 0;
+
+        for (const KeyidState *k = keyids->items; k < keyids->items + keyids->n_items; k++)
+                if (keyid_is_free(k))
+                        n_free++;
+                else if (k->cgroup.path && cgroup_width(&k->cgroup) > width)
+                        width = cgroup_width(&k->cgroup);
+
+        if (n_free < keyids->n_items)
+                printf("%-*s %5s %-8s %12s %12s\n", (int) width, "UNIT OR CGROUP", "KEYID", "STATE", "MEMORY",
+                       "KEPT");
+        for (const KeyidState *k = keyids->items; k < keyids->items + keyids->n_items; k++) {
+                if (keyid_is_free(k))
+                        continue;
+
+                if (k->cgroup.path)
+                        print_cgroup(&k->cgroup, width);
+                else
+                        printf("%-*s", (int) width, "-");
+                printf(" %5" PRIu64 " %-8s", k->number, k->state);
+                print_bytes(k->memory);
+                print_bytes(k->kept);
+                putchar('\n');
+        }
+
+        printf("%s%zu of %zu KeyIDs are free.\n", n_free < keyids->n_items ? "\n" : "", n_free,
+               keyids->n_items);
+}
+
+void show_keyids(const Keyids *keyids, bool json) {
+        if (json)
+                show_keyids_json(keyids);
+        else
+                show_keyids_text(keyids);
+}
+
 static void show_policy_errors_json(const PolicyErrors *errors) {
         _cleanup_json_ json_object *list = json_object_new_array();
 

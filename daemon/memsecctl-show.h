@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "memsecctl-client.h"
+#include "memsecctl-keyids.h"
 #include "memsecctl-owners.h"
 
 /* The value of one key; the policy has no spec, and its value is text. */
@@ -46,5 +47,6 @@ void show_differences(const Setting *running, const Setting *files, size_t n_set
 
 /* UNIT is the pattern that was asked for, or NULL. */
 void show_owners(const Owners *owners, const char *unit, bool json);
+void show_keyids(const Keyids *keyids, bool json);
 
 void show_policy_errors(const PolicyErrors *errors, bool json);

@@ -17,6 +17,7 @@
 #include "memsecctl-files.h"
 #include "memsecctl-metrics.h"
 #include "memsecctl-monitor.h"
+#include "memsecctl-keyids.h"
 #include "memsecctl-owners.h"
 #include "memsecctl-show.h"
 #include "memsecctl-top.h"
@@ -560,6 +561,17 @@ static ExitStatus verb_owners(char **args _unused_) {
         return s;
 }
 
+static ExitStatus verb_keyids(char **args _unused_) {
+        _cleanup_(keyids_done) Keyids keyids = {};
+        ExitStatus s;
+
+        s = keyids_load(arg_root, &keyids);
+        if (s == STATUS_OK)
+                show_keyids(&keyids, arg_json);
+
+        return s;
+}
+
 static ExitStatus verify_file(const char *path, PolicyErrors *errors) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         int r;
@@ -613,6 +625,7 @@ static const Verb verbs[] = {
         { "monitor", "",             0, 0,    true,  verb_monitor, "Show changes as they happen" },
         { "top",     "",             0, 0,    false, verb_top,     "Show how fast counters grow" },
         { "owners",  "",             0, 0,    true,  verb_owners,  "Show whose memory left the direct map" },
+        { "keyids",  "",             0, 0,    false, verb_keyids,  "Show who has which KeyID" },
         { "metrics", "",             0, 0,    false, verb_metrics, "Print everything as OpenMetrics text" },
         { "verify",  "FILE...",      1, MANY, false, verb_verify,  "Check policy files without using them" },
 };
@@ -636,7 +649,7 @@ static void print_help(void) {
                "     --value         With get: print values only\n"
                "     --batch         With top: show one table and end\n"
                "     --drop-in=NAME  With edit: the drop-in of that name\n"
-               "     --root=DIR      Look for policy files below DIR; with owners for /proc\n"
+               "     --root=DIR      Look for policy files below DIR; with owners and keyids for /proc\n"
                "  -h --help          Show this help\n"
                "     --version       Show the version\n\n"
                "See memsecctl(1) and memsec.yaml(5).\n");

@@ -13,6 +13,7 @@
  */
 #define pr_fmt(fmt) "memsec: " fmt
 
+#include <linux/cgroup.h>
 #include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/init.h>
@@ -379,18 +380,49 @@ static struct notifier_block sleep_notifier = {
 	.notifier_call = before_sleep,
 };
 
+#ifdef CONFIG_CGROUPS
+/* One that is gone has no path any more. */
+static void show_cgroup(struct seq_file *m, u64 cgroup_id)
+{
+	struct cgroup *cgroup = cgroup_get_from_id(cgroup_id);
+	size_t size;
+	char *buf;
+	int ret;
+
+	if (IS_ERR(cgroup)) {
+		seq_puts(m, "/? (deleted)");
+		return;
+	}
+
+	size = seq_get_buf(m, &buf);
+	ret = cgroup_path(cgroup, buf, size);
+	seq_commit(m, ret < 0 || ret >= size ? -1 : ret);
+	cgroup_put(cgroup);
+}
+#else
+static void show_cgroup(struct seq_file *m, u64 cgroup_id)
+{
+	seq_putc(m, '/');
+}
+#endif
+
 static int keyids_show(struct seq_file *m, void *unused)
 {
 	struct memsec_keyid *keyid;
 	enum keyid_state state;
 	unsigned int id;
 
-	seq_puts(m, "keyid state pages cached cgroup\n");
+	seq_puts(m, "keyid state pages cached cgroup path\n");
 	for (id = 1; (keyid = keyid_of(id)); id++) {
 		state = READ_ONCE(keyid->state);
-		seq_printf(m, "%u %s %ld %lu %llu\n", id, state_names[state],
+		seq_printf(m, "%u %s %ld %lu %llu ", id, state_names[state],
 			   keyid_count_pages(keyid), keyid_count_cached(keyid),
 			   state == KEYID_FREE ? 0 : keyid->cgroup_id);
+		if (state == KEYID_FREE)
+			seq_putc(m, '-');
+		else
+			show_cgroup(m, keyid->cgroup_id);
+		seq_putc(m, '\n');
 	}
 
 	return 0;
