@@ -257,7 +257,8 @@ static struct memsec_keyid *take_or_recycle(void)
 		keyid = take_free();
 	} while (!keyid && memsec_keyid_pool_recycle(&pool) > 0);
 
-	return keyid;
+	/* There was nothing left to recycle, but others may have done it. */
+	return keyid ?: take_free();
 }
 
 /*

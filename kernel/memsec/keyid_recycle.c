@@ -79,7 +79,6 @@ void memsec_keyid_pool_register(struct memsec_keyid_pool *pool)
 	pool->idle_ns = memsec_clock_ns();
 	pool->dirty_ns = 0;
 	pool->last_ns = 0;
-	pool->next_ns = MEMSEC_RECYCLE_NEVER;
 	pool->retry_ns = 0;
 	pool->changed = true;
 
@@ -132,10 +131,14 @@ static void note_recycling(struct memsec_keyid_pool *pool, u64 ns)
  */
 int memsec_keyid_pool_recycle(struct memsec_keyid_pool *pool)
 {
-	u64 begin = memsec_clock_ns();
-	int recycled = pool->recycle(pool);
-	u64 ns = memsec_clock_ns() - begin;
+	u64 begin, ns;
+	int recycled;
 
+	KUNIT_STATIC_STUB_REDIRECT(memsec_keyid_pool_recycle, pool);
+
+	begin = memsec_clock_ns();
+	recycled = pool->recycle(pool);
+	ns = memsec_clock_ns() - begin;
 	if (recycled <= 0)
 		return recycled;
 

@@ -16,11 +16,11 @@
 
 #define k_mech		(&memsec_keyid_mechanism)
 
-/* SEV-ES guests have 1 to 5, SEV guests 6 to 70: more than a word of bits. */
+/* SEV-ES guests have 1 to 5, SEV guests 6 to 64: more than a word of bits. */
 #define ES_MIN		1
 #define ES_MAX		5
 #define SEV_MIN		6
-#define SEV_MAX		70
+#define SEV_MAX		64
 #define NR		(SEV_MAX + 1)
 
 /**
@@ -114,7 +114,7 @@ static void free_one_is_taken_without_flush(struct kunit *test)
 	give_up(SEV_MIN);
 	KUNIT_EXPECT_EQ(test, take(&sev), SEV_MIN + 1);
 	expect_counts(test, &es, 4, 0);
-	expect_counts(test, &sev, 63, 1);
+	expect_counts(test, &sev, 57, 1);
 	KUNIT_EXPECT_EQ(test, a_machine()->flushes, 0);
 }
 
@@ -122,7 +122,7 @@ static void free_one_is_taken_without_flush(struct kunit *test)
 static void none_free_recycles_all(struct kunit *test)
 {
 	static const unsigned int given_up[] = {
-		ES_MIN + 1, ES_MAX, SEV_MIN, 64, SEV_MAX,
+		ES_MIN + 1, ES_MAX, SEV_MIN, 63, SEV_MAX,
 	};
 	struct a_machine *m = a_machine();
 	u64 recycles = fake_read(test, k_mech, "recycles");
@@ -153,7 +153,7 @@ static void none_free_recycles_all(struct kunit *test)
 			recycled + ARRAY_SIZE(given_up));
 
 	KUNIT_EXPECT_EQ(test, take(&sev), SEV_MIN);
-	KUNIT_EXPECT_EQ(test, take(&sev), 64);
+	KUNIT_EXPECT_EQ(test, take(&sev), 63);
 	KUNIT_EXPECT_EQ(test, take(&sev), SEV_MAX);
 	KUNIT_EXPECT_EQ(test, take(&es), ES_MAX);
 	KUNIT_EXPECT_EQ(test, m->flushes, 1);
@@ -203,7 +203,7 @@ static void empty_range_has_none(struct kunit *test)
 
 	bitmap_fill(m->used, NR);
 	bitmap_fill(m->reclaim, NR);
-	memsec_asids_count(m->used, m->reclaim, SEV_MAX, SEV_MAX - 1, &ctx);
+	memsec_asids_count(m->used, m->reclaim, SEV_MAX, SEV_MAX - 2, &ctx);
 	KUNIT_EXPECT_EQ(test, ctx.total, 0);
 	KUNIT_EXPECT_EQ(test, ctx.free, 0);
 	KUNIT_EXPECT_EQ(test, ctx.dirty, 0);

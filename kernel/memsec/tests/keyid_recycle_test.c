@@ -8,6 +8,7 @@
 #include <kunit/static_stub.h>
 #include <kunit/test-bug.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/time64.h>
 
 #include "../keyid.h"
@@ -26,6 +27,7 @@
  * @error: what comes of it, 0 when it works
  * @lock: what is held, if the pool has a lock
  * @unlocked: calls without it
+ * @counts: how often somebody counted
  * @asked: how often the policy was asked about the pool
  * @wait: what it answers
  * @ctx: what it was told last
@@ -37,6 +39,7 @@ struct r_pool {
 	int error;
 	struct mutex lock;
 	int unlocked;
+	int counts;
 	u64 asked;
 	u64 wait;
 	struct memsec_keyid_recycle_ctx ctx;
@@ -51,6 +54,7 @@ static struct r_pool *const es = &r_pools[MEMSEC_KEYID_SEV_ES];
 static struct r_pool *const tme = &r_pools[MEMSEC_KEYID_TME];
 
 static struct fake_holder holder;
+static struct fake_clock *r_clock;
 static int calls;
 static unsigned long last_delay;
 
@@ -75,6 +79,7 @@ static void r_count(struct memsec_keyid_pool *pool,
 	struct r_pool *p = r_pool_of(pool);
 
 	check_lock(p);
+	p->counts++;
 	ctx->total = p->facts.total;
 	ctx->free = p->facts.free;
 	ctx->dirty = p->facts.dirty;
@@ -83,13 +88,12 @@ static void r_count(struct memsec_keyid_pool *pool,
 
 static int r_recycle(struct memsec_keyid_pool *pool)
 {
-	struct fake_clock *clock = kunit_get_current_test()->priv;
 	struct r_pool *p = r_pool_of(pool);
 	int dirty = p->facts.dirty;
 
 	check_lock(p);
-	p->recycles++;
-	clock->now += FLUSH_NS;
+	WRITE_ONCE(p->recycles, p->recycles + 1);
+	r_clock->now += FLUSH_NS;
 	if (p->error)
 		return p->error;
 
@@ -103,10 +107,10 @@ static u64 r_answer(const struct memsec_keyid_recycle_ctx *ctx)
 {
 	struct r_pool *p = &r_pools[ctx->kind];
 
-	p->asked++;
+	WRITE_ONCE(p->asked, p->asked + 1);
 	p->ctx = *ctx;
 
-	return p->wait;
+	return READ_ONCE(p->wait);
 }
 
 static const struct memsec_ops r_policy = {
@@ -561,6 +565,9 @@ static void unregistered_pool_is_left_alone(struct kunit *test)
 	sev->pool.last_ns = 1;
 	sev->pool.dirty_ns = 1;
 	sev->pool.retry_ns = U64_MAX;
+	sev->pool.next_ns = MEMSEC_RECYCLE_NEVER;
+	sev->pool.changed = false;
+	sev->pool.seq = keyid_policy_seq();
 	calls = 0;
 	memsec_keyid_pool_register(&sev->pool);
 	look_after(test, 4);
@@ -568,6 +575,46 @@ static void unregistered_pool_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sev->ctx.idle_ns, 4);
 	KUNIT_EXPECT_EQ(test, sev->ctx.dirty_ns, 0);
 	KUNIT_EXPECT_EQ(test, sev->ctx.last_ns, 0);
+}
+
+/* The real worker, by the real clock. */
+static void worker_comes_when_it_is_time(struct kunit *test)
+{
+	int tries;
+
+	kunit_deactivate_static_stub(test, memsec_clock_ns);
+	kunit_deactivate_static_stub(test, keyid_recycle_call_worker);
+	r_attach(test, NSEC_PER_MSEC);
+	one_more(sev);
+	for (tries = 3000; READ_ONCE(sev->asked) < 4 && tries; tries--)
+		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
+	KUNIT_EXPECT_GE(test, sev->asked, 4);
+	KUNIT_EXPECT_EQ(test, sev->recycles, 0);
+
+	WRITE_ONCE(sev->wait, MEMSEC_RECYCLE_NOW);
+	for (tries = 3000; !READ_ONCE(sev->recycles) && tries; tries--)
+		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
+	flush_delayed_work(&keyid_recycle_work);
+	KUNIT_EXPECT_EQ(test, sev->recycles, 1);
+
+	one_more(sev);
+	for (tries = 3000; READ_ONCE(sev->recycles) < 2 && tries; tries--)
+		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
+	KUNIT_EXPECT_EQ(test, sev->recycles, 2);
+}
+
+static void worker_has_nothing_to_do_with_nobody_to_ask(struct kunit *test)
+{
+	kunit_deactivate_static_stub(test, keyid_recycle_call_worker);
+	one_more(sev);
+	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &policy_of_nothing), 0);
+	flush_delayed_work(&keyid_recycle_work);
+	KUNIT_EXPECT_EQ(test, sev->counts, 0);
+
+	fake_detach(&holder);
+	keyid_recycle_policy_changed();
+	flush_delayed_work(&keyid_recycle_work);
+	KUNIT_EXPECT_EQ(test, sev->counts, 0);
 }
 
 static void call(unsigned long delay)
@@ -585,7 +632,7 @@ static int recycle_test_init(struct kunit *test)
 
 	/* The real worker was called before: it has nobody to ask. */
 	flush_delayed_work(&keyid_recycle_work);
-	fake_clock_start(test);
+	r_clock = fake_clock_start(test);
 	fake_holder_init(&holder);
 	kunit_activate_static_stub(test, keyid_recycle_call_worker, call);
 	r_register(sev, MEMSEC_KEYID_SEV);
@@ -606,9 +653,8 @@ static void recycle_test_exit(struct kunit *test)
 	fake_detach(&holder);
 	memsec_keyid_pool_unregister(&sev->pool);
 	memsec_keyid_pool_unregister(&es->pool);
-	/* The next is called again. */
-	kunit_deactivate_static_stub(test, keyid_recycle_call_worker);
-	keyid_recycle_policy_changed();
+	/* Whoever changes something next calls it again. */
+	mod_delayed_work(system_freezable_wq, &keyid_recycle_work, 0);
 	flush_delayed_work(&keyid_recycle_work);
 }
 
@@ -634,6 +680,8 @@ static struct kunit_case recycle_cases[] = {
 	KUNIT_CASE(pools_are_recycled_along),
 	KUNIT_CASE(asids_are_counted),
 	KUNIT_CASE(unregistered_pool_is_left_alone),
+	KUNIT_CASE(worker_comes_when_it_is_time),
+	KUNIT_CASE(worker_has_nothing_to_do_with_nobody_to_ask),
 	{}
 };
 

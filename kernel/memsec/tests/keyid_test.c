@@ -2,6 +2,7 @@
 /*
  * memsec KUnit: the life of a KeyID, what pages carry, and what is kept for it.
  */
+#include <kunit/static_stub.h>
 #include <kunit/test-bug.h>
 #include <linux/kthread.h>
 #include <linux/memsec_emulation.h>
@@ -60,6 +61,31 @@ static void all_are_recycled_at_once(struct kunit *test)
 		k_take(test);
 	KUNIT_EXPECT_EQ(test, k_counted(test, "recycles") - recycles, 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(memsec_keyid_take(false)), -ENOSPC);
+}
+
+static int others_recycle(struct memsec_keyid_pool *pool)
+{
+	kunit_deactivate_static_stub(kunit_get_current_test(),
+				     memsec_keyid_pool_recycle);
+	memsec_keyid_pool_recycle(pool);
+
+	return memsec_keyid_pool_recycle(pool);
+}
+
+/* While somebody waits to recycle, another does. */
+static void what_others_recycled_is_taken(struct kunit *test)
+{
+	struct memsec_keyid *keyid;
+	unsigned int i;
+
+	for (i = 0; i < keyid_total(); i++)
+		keyid = k_take(test);
+	k_retire(keyid);
+
+	kunit_activate_static_stub(test, memsec_keyid_pool_recycle,
+				   others_recycle);
+	KUNIT_EXPECT_PTR_EQ(test, k_take(test), keyid);
+	KUNIT_EXPECT_EQ(test, k_counted(test, "exhausted"), 0);
 }
 
 /* The last to be given up: who comes next does not go without. */
@@ -449,6 +475,7 @@ static void bad_answer_is_nothing_of_it(struct kunit *test)
 static struct kunit_case keyid_cases[] = {
 	KUNIT_CASE(each_taker_has_another),
 	KUNIT_CASE(all_are_recycled_at_once),
+	KUNIT_CASE(what_others_recycled_is_taken),
 	KUNIT_CASE(taking_waits_for_what_retires_empty),
 	KUNIT_CASE(page_outlives_its_owner),
 	KUNIT_CASE(who_waits_gets_the_next),
