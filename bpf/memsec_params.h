@@ -66,7 +66,7 @@ struct memsec_keyid_params {
 	__u64 flush;			/* enum memsec_keyid_flush */
 	__u64 search;			/* free pages to look at for one that carries the KeyID */
 	__u64 cache;			/* bytes that all CPUs together keep for a KeyID */
-	__u64 recycle_at;		/* so many to be recycled are, at once; 0 for any number */
+	__u64 recycle_at;		/* how many dirty ones are enough to recycle all; 0 if no number is */
 	__u64 recycle_idle_ns;		/* time with none taken or given up after which they are, or MEMSEC_NEVER */
 };
 

@@ -133,7 +133,7 @@ const KeySpec key_specs[] = {
                 .def = MEMSEC_KEYID_DEFAULT_RECYCLE_AT,
                 .offset = offsetof(struct memsec_params, keyid.recycle_at),
                 .bus_name = "RecycleAt",
-                .help = "How many KeyIDs have been given up when they are recycled; 0 for any number",
+                .help = "How many KeyIDs that wait for it are enough to recycle them; 0 if no number is",
         },
         {
                 .path = "keyid.recycle.idle",
