@@ -84,6 +84,23 @@ static void test_unknown_names(void **state) {
         assert_false(read.stopped);
 }
 
+/* Written by a version without a mechanism, which is left alone then: zeros would not be that everywhere. */
+static void test_fewer_names(void **state) {
+        _cleanup_close_ int fd = state_with("POLICY=fixed\nteardown.batch=12\n"
+                                            "UNIT=a.service\nunit.teardown.batch=13\nEND=1\n");
+        _cleanup_saved_state_ SavedState read = {};
+
+        assert_int_equal(saved_state_read(fd, &read), 0);
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
+                assert_true(key_spec_get(spec, &read.model->params) ==
+                            (streq(spec->path, "teardown.batch") ? 12 : spec->def));
+        assert_true(read.model->params.keyid.recycle_idle_ns == MEMSEC_NEVER);
+
+        assert_int_equal(read.model->n_units, 1);
+        assert_int_equal(read.model->units[0].keys,
+                         UINT64_C(1) << (key_spec_find("teardown.batch") - key_specs));
+}
+
 static void test_damaged(void **state) {
         static const char *const damaged[] = {
                 "",
@@ -101,6 +118,8 @@ static void test_damaged(void **state) {
                 "teardown.batch=18446744073709551616\nEND=1\n",
                 "directmap.direction=3\nEND=1\n",
                 "directmap.direction=up\nEND=1\n",
+                "keyid.flush=2\nEND=1\n",
+                "keyid.recycle.idle=3600000000001\nEND=1\n",
                 "unit.teardown.batch=1\nEND=1\n",
                 "UNIT=a.service\nunit.teardown.batch=0\nEND=1\n",
         };
@@ -129,6 +148,7 @@ int main(void) {
                 cmocka_unit_test(test_round_trip),
                 cmocka_unit_test(test_shorter_over_longer),
                 cmocka_unit_test(test_unknown_names),
+                cmocka_unit_test(test_fewer_names),
                 cmocka_unit_test(test_damaged),
                 cmocka_unit_test(test_no_file),
         };

@@ -8,6 +8,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <linux/types.h>
+
+#include <linux/memsec_ops.h>
+
 #include "policy.h"
 #include "util.h"
 
@@ -52,6 +56,13 @@ static void test_ranges(void **state) {
                 if (spec->type == KEY_PERCENT)
                         assert_true(spec->max <= 100);
         }
+}
+
+/* What the kernel takes for an answer is enough for all that can be said in a file. */
+static void test_kernel_ranges(void **state) {
+        assert_true(key_spec_find("keyid.recycle.idle")->max <= MEMSEC_RECYCLE_MAX_WAIT);
+        assert_true(key_spec_find("keyid.search")->max <= MEMSEC_KEYID_MAX_SEARCH);
+        assert_true(key_spec_find("keyid.cache")->max <= MEMSEC_KEYID_MAX_CACHE * 4096);
 }
 
 static void test_bus_names(void **state) {
@@ -175,6 +186,7 @@ int main(void) {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_paths),
                 cmocka_unit_test(test_ranges),
+                cmocka_unit_test(test_kernel_ranges),
                 cmocka_unit_test(test_bus_names),
                 cmocka_unit_test(test_help),
                 cmocka_unit_test(test_fields),
