@@ -176,6 +176,23 @@ ExitStatus client_get_manager(sd_bus *bus, Manager *ret) {
         return STATUS_OK;
 }
 
+bool counter_is_gauge(const char *name) {
+        static const char *const amounts[] = {
+                "cached_pages", "guest_pages", "secretmem_pages", "unused_ranges", "used_pages", "xpfo_pages"
+        };
+        static const char *const prefixes[] = { "asids_", "direct_map_", "keyids", "last_", "longest_" };
+
+        for (size_t i = 0; i < ELEMENTSOF(amounts); i++)
+                if (streq(name, amounts[i]))
+                        return true;
+
+        for (size_t i = 0; i < ELEMENTSOF(prefixes); i++)
+                if (startswith(name, prefixes[i]))
+                        return true;
+
+        return false;
+}
+
 static int number_list_add(NumberList *l, const char *name, uint64_t value) {
         NamedNumber *longer;
         char *copy;

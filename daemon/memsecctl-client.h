@@ -8,6 +8,7 @@
  * STATUS_OK.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-bus.h>
@@ -76,6 +77,9 @@ int client_is_running(sd_bus *bus);
 
 ExitStatus client_get_manager(sd_bus *bus, Manager *ret);
 ExitStatus client_get_mechanism(sd_bus *bus, const char *name, Mechanism *ret);
+
+/* Of those called counters, what can become less: amounts of now, and maxima, which can be set back. */
+bool counter_is_gauge(const char *name);
 
 ExitStatus client_get_policy(sd_bus *bus, char **ret);
 ExitStatus client_set_policy(sd_bus *bus, const char *policy);

@@ -50,27 +50,9 @@ static void print_number(const char *mechanism, const char *part, const NamedNum
         print_metric(name, type, suffix ? UNIT_SECONDS : NULL, help, n->value * (us ? NSEC_PER_USEC : 1));
 }
 
-/* What can become less: amounts of now, and maxima, which can be set back. */
-static bool is_gauge(const char *name) {
-        static const char *const amounts[] = {
-                "cached_pages", "guest_pages", "secretmem_pages", "unused_ranges", "used_pages", "xpfo_pages"
-        };
-        static const char *const prefixes[] = { "asids_", "direct_map_", "keyids", "last_", "longest_" };
-
-        for (size_t i = 0; i < ELEMENTSOF(amounts); i++)
-                if (streq(name, amounts[i]))
-                        return true;
-
-        for (size_t i = 0; i < ELEMENTSOF(prefixes); i++)
-                if (startswith(name, prefixes[i]))
-                        return true;
-
-        return false;
-}
-
 static void print_mechanism(const Mechanism *m) {
         for (const NamedNumber *n = m->counters.items; n < m->counters.items + m->counters.n_items; n++)
-                print_number(m->name, "", n, is_gauge(n->name) ? "gauge" : "counter");
+                print_number(m->name, "", n, counter_is_gauge(n->name) ? "gauge" : "counter");
 
         for (const NamedNumber *n = m->limits.items; n < m->limits.items + m->limits.n_items; n++)
                 print_number(m->name, "limit_", n, "gauge");

@@ -67,12 +67,12 @@ static const NamedNumber *find_number(const NumberList *l, const char *name) {
         return NULL;
 }
 
-/* NULL for BEFORE when there is nothing to compare with. "longest_..." is a maximum and does not flow. */
+/* NULL for BEFORE when there is nothing to compare with. What is no count does not flow. */
 static void print_counter(const char *mechanism, const NamedNumber *now, const NamedNumber *before,
                           double seconds, const char *line_end) {
         printf("%-12s %-20s %20" PRIu64, mechanism, now->name, now->value);
 
-        if (before && now->value >= before->value && !startswith(now->name, "longest_"))
+        if (before && now->value >= before->value && !counter_is_gauge(now->name))
                 printf(" %14.1f", (now->value - before->value) / seconds);
         else
                 printf(" %14s", "-");
