@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What memsecd makes of descriptors that do not belong together, as a crash between two steps of a change
- * leaves them: this test is its service manager and hands it a link and a state of its own choice.
+ * leaves them, or of those of another version: this test is its service manager and hands it a link, a state
+ * and parameters of its own choice.
  */
 
 #include <fcntl.h>
@@ -26,6 +27,7 @@ static const struct HandOver {
         const char *what;
         const char *saved;      /* the state file, NULL for none */
         bool detached;          /* the link is dead */
+        size_t params;          /* bytes of the program's, which the state is about; 0 for none */
 
         const char *state;      /* expected, as memsecd's properties */
         const char *policy;
@@ -43,6 +45,24 @@ static const struct HandOver {
                 .saved = "POLICY=/etc/none.bpf.o\nMAP=4294967295\nteardown.batch=77\nEND=1\n",
                 .state = "attached", .policy = "/etc/none.bpf.o", .batch = 77, .attached = "one",
                 .error = true,
+        },
+        {
+                .what = "parameters of a version without keyid: the program is replaced",
+                .saved = "POLICY=fixed\nteardown.batch=77\nEND=1\n",
+                .params = offsetof(struct memsec_params, keyid),
+                .state = "attached", .policy = "fixed", .batch = 77, .attached = "fixed",
+        },
+        {
+                .what = "of a version that has more: the same",
+                .saved = "POLICY=fixed\nteardown.batch=77\nteardown.more=1\nEND=1\n",
+                .params = sizeof(struct memsec_params) + sizeof(uint64_t),
+                .state = "attached", .policy = "fixed", .batch = 77, .attached = "fixed",
+        },
+        {
+                .what = "those of this version: it runs on",
+                .saved = "POLICY=fixed\nteardown.batch=77\nEND=1\n",
+                .params = sizeof(struct memsec_params),
+                .state = "attached", .policy = "fixed", .batch = 77, .attached = "one",
         },
         {
                 .what = "a damaged state: the files decide",
@@ -65,6 +85,21 @@ static const struct HandOver {
         },
 };
 
+/* -1 for what there is none of. */
+typedef struct Handed {
+        int link_fd;
+        int state_fd;
+        int params_fd;
+} Handed;
+
+#define HANDED_NONE ((Handed) { -1, -1, -1 })
+
+static void handed_done(Handed *handed) {
+        safe_close(handed->link_fd);
+        safe_close(handed->state_fd);
+        safe_close(handed->params_fd);
+}
+
 static int open_link(void) {
         uint32_t id = 0;
 
@@ -82,43 +117,83 @@ static int open_link(void) {
         tap_bail_out("no link");
 }
 
-static int write_state(const char *text) {
+/* *MAP_ID is that of the program that the state is about, when it is not NULL. */
+static int write_state(const char *text, const uint32_t *map_id) {
         int fd;
 
         if (!text)
                 return -1;
 
         fd = memfd_create("state", 0);
-        if (fd < 0 || write(fd, text, strlen(text)) < 0)
+        if (fd < 0 || (map_id && dprintf(fd, "MAP=%" PRIu32 "\n", *map_id) < 0) ||
+            write(fd, text, strlen(text)) < 0)
                 tap_bail_out("no memory file");
 
         return fd;
 }
 
-/* In the child: memsecd with the descriptors as systemd passes them on. */
-static void exec_memsecd(int link_fd, int state_fd) {
-        char pid[16];
+/* What a program of another version has: a map like that of bpf/memsec.bpf.h, with other values. */
+static int params_map(size_t size) {
+        LIBBPF_OPTS(bpf_map_create_opts, outer, .map_flags = BPF_F_NO_PREALLOC);
+        _cleanup_close_ int inner = -1;
+        int fd;
 
-        snprintf(pid, sizeof(pid), "%d", getpid());
-        setenv("LISTEN_PID", pid, 1);
-        setenv("LISTEN_FDS", state_fd >= 0 ? "2" : "1", 1);
-        setenv("LISTEN_FDNAMES", state_fd >= 0 ? "link:state" : "link", 1);
+        if (size == 0)
+                return -1;
+
+        inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "values", sizeof(uint32_t), size, 1, NULL);
+        outer.inner_map_fd = inner;
+        fd = bpf_map_create(BPF_MAP_TYPE_HASH_OF_MAPS, "params", sizeof(uint64_t), sizeof(uint32_t),
+                            MEMSEC_PARAMS_MAX, &outer);
+        if (inner < 0 || fd < 0)
+                tap_bail_out("no map");
+
+        return fd;
+}
+
+static uint32_t link_map_id(int link_fd) {
+        struct bpf_link_info info = {};
+        uint32_t size = sizeof(info);
+
+        if (bpf_link_get_info_by_fd(link_fd, &info, &size) < 0)
+                tap_bail_out("no link");
+
+        return info.struct_ops.map_id;
+}
+
+/* In the child: memsecd with the descriptors as systemd passes them on. */
+static void exec_memsecd(const Handed *handed) {
+        const int fds[] = { handed->link_fd, handed->state_fd, handed->params_fd };
+        static const char *const names[] = { "link", "state", "params" };
+        char number[16], joined[64] = "";
+        int n = 0, high[ELEMENTSOF(fds)];
 
         /* Out of the way of each other first. */
-        link_fd = fcntl(link_fd, F_DUPFD, 10);
-        state_fd = state_fd >= 0 ? fcntl(state_fd, F_DUPFD, 10) : -1;
-        if (dup2(link_fd, 3) >= 0 && (state_fd < 0 || dup2(state_fd, 4) >= 0))
-                execl(MEMSECD, MEMSECD, NULL);
+        for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                high[i] = fds[i] >= 0 ? fcntl(fds[i], F_DUPFD_CLOEXEC, 10) : -1;
+        for (size_t i = 0; i < ELEMENTSOF(fds); i++)
+                if (high[i] >= 0) {
+                        if (dup2(high[i], 3 + n++) < 0)
+                                _exit(EXIT_FAILURE);
+                        (void) strcat(strcat(joined, *joined ? ":" : ""), names[i]);
+                }
+
+        (void) snprintf(number, sizeof(number), "%d", getpid());
+        setenv("LISTEN_PID", number, 1);
+        (void) snprintf(number, sizeof(number), "%d", n);
+        setenv("LISTEN_FDS", number, 1);
+        setenv("LISTEN_FDNAMES", joined, 1);
+        execl(MEMSECD, MEMSECD, NULL);
         _exit(EXIT_FAILURE);
 }
 
-static pid_t start_memsecd(int link_fd, int state_fd) {
+static pid_t start_memsecd(const Handed *handed) {
         pid_t pid = fork();
 
         if (pid < 0)
                 tap_bail_out("cannot fork");
         if (pid == 0)
-                exec_memsecd(link_fd, state_fd);
+                exec_memsecd(handed);
 
         return pid;
 }
@@ -166,7 +241,8 @@ static void check_hand_over(sd_bus *bus, const struct HandOver *h) {
 
 static void test_hand_over(sd_bus *bus, const struct HandOver *h) {
         _policy_cleanup_ Policy *p = NULL;
-        _cleanup_close_ int link_fd = -1, state_fd = -1;
+        _cleanup_(handed_done) Handed handed = HANDED_NONE;
+        uint32_t map_id;
         int status;
         pid_t pid;
 
@@ -174,12 +250,14 @@ static void test_hand_over(sd_bus *bus, const struct HandOver *h) {
         if (policy_alone() < 0 || policy_run("one", &p) < 0)
                 tap_bail_out("no policy");
 
-        link_fd = open_link();
-        state_fd = write_state(h->saved);
-        if (h->detached && bpf_link_detach(link_fd) < 0)
+        handed.link_fd = open_link();
+        map_id = link_map_id(handed.link_fd);
+        handed.params_fd = params_map(h->params);
+        handed.state_fd = write_state(h->saved, h->params > 0 ? &map_id : NULL);
+        if (h->detached && bpf_link_detach(handed.link_fd) < 0)
                 tap_bail_out("cannot detach");
 
-        pid = start_memsecd(link_fd, state_fd);
+        pid = start_memsecd(&handed);
         check_hand_over(bus, h);
 
         kill(pid, SIGTERM);
