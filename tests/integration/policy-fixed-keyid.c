@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "keyid.h"
 #include "loader.h"
 #include "sysfs.h"
@@ -17,8 +18,12 @@
 #define HOUR (3600 * SECOND)
 
 static const struct memsec_keyid_params nothing = { .recycle_idle_ns = MEMSEC_NEVER };
+static const struct memsec_keyid_params always = {
+        .flush = MEMSEC_FLUSH_ALWAYS,
+        .recycle_idle_ns = MEMSEC_NEVER,
+};
 
-static void set_params(Policy *p, const struct memsec_keyid_params *keyid) {
+static void set_params_of(Policy *p, uint64_t cgroup_id, const struct memsec_keyid_params *keyid) {
         const struct memsec_params params = {
                 .teardown = {
                         .batch = MEMSEC_TEARDOWN_DEFAULT_BATCH,
@@ -28,8 +33,12 @@ static void set_params(Policy *p, const struct memsec_keyid_params *keyid) {
                 .keyid = *keyid,
         };
 
-        if (policy_set_params(p, MEMSEC_EVERYONE, &params) < 0)
+        if (policy_set_params(p, cgroup_id, &params) < 0)
                 tap_bail_out("cannot set parameters");
+}
+
+static void set_params(Policy *p, const struct memsec_keyid_params *keyid) {
+        set_params_of(p, MEMSEC_EVERYONE, keyid);
 }
 
 /* All pages go, and all come anew. */
@@ -61,20 +70,41 @@ static void test_cache(Policy *p) {
         tap_is(keyid_counter("cached_pages"), 0, "and nothing again");
 }
 
-static void test_flush(Policy *p) {
+/* How much is flushed when memory is freed. */
+static uint64_t flushed_when_freed(void) {
         _keyid_cleanup_ Keyid k = {};
         uint64_t flushes;
 
-        tap_note("when it is flushed");
-        set_params(p, &(struct memsec_keyid_params) {
-                                .flush = MEMSEC_FLUSH_ALWAYS, .recycle_idle_ns = MEMSEC_NEVER });
         if (keyid_map(PAGES, &k) < 0)
                 tap_bail_out("no KeyID");
         pages_fill(k.data, PAGES);
         flushes = keyid_counter("flushes");
         if (keyid_discard(k.fd, 0, PAGES * PAGES_SIZE) < 0)
                 tap_bail_out("cannot discard");
-        tap_ok(keyid_counter("flushes") >= flushes + PAGES, "always: when it is freed");
+
+        return keyid_counter("flushes") - flushes;
+}
+
+static void test_flush(Policy *p) {
+        tap_note("when it is flushed");
+        set_params(p, &always);
+        tap_ok(flushed_when_freed() >= PAGES, "always: when it is freed");
+        set_params(p, &nothing);
+        tap_ok(flushed_when_freed() < PAGES, "or not, as long as nobody else gets it");
+}
+
+/* The last test: what was said of the unit goes before everyone's from then on. */
+static void test_unit(Policy *p) {
+        uint64_t cgroup = cgroup_own();
+
+        tap_note("what is said of a unit");
+        set_params_of(p, cgroup + 1, &always);
+        tap_ok(flushed_when_freed() < PAGES, "another's says nothing");
+        set_params_of(p, cgroup, &always);
+        tap_ok(flushed_when_freed() >= PAGES, "its own does");
+        set_params(p, &always);
+        set_params_of(p, cgroup, &nothing);
+        tap_ok(flushed_when_freed() < PAGES, "and goes before everyone's");
 }
 
 /* What one KeyID has left is not what another looks for. */
@@ -148,6 +178,7 @@ int main(void) {
         test_flush(p);
         test_search(p);
         test_recycle(p);
+        test_unit(p);
         tap_is(keyid_counter("clamped"), clamped, "no answer was out of range");
         tap_is(keyid_violations(), violations, "hardware would have corrupted nothing");
         return tap_done();

@@ -4,10 +4,7 @@
  * them has effect while it is attached.
  */
 
-#include <errno.h>
-#include <limits.h>
-#include <sys/stat.h>
-
+#include "cgroup.h"
 #include "enclave.h"
 #include "loader.h"
 #include "sysfs.h"
@@ -63,29 +60,10 @@ static void set_params(Policy *p, uint64_t cgroup_id, uint64_t batch, uint64_t m
                 tap_bail_out("cannot set parameters");
 }
 
-/* The id of a cgroup is the number of its directory's inode. */
-static uint64_t own_cgroup(void) {
-        char line[PATH_MAX], path[PATH_MAX + 32];
-        struct stat st;
-        FILE *f;
-
-        f = fopen("/proc/self/cgroup", "re");
-        if (!f || !fgets(line, sizeof(line), f) || strncmp(line, "0::", 3) != 0)
-                tap_bail_out("no cgroup of version 2");
-        (void) fclose(f);
-
-        line[strcspn(line, "\n")] = '\0';
-        (void) snprintf(path, sizeof(path), "/sys/fs/cgroup%s", line + 3);
-        if (stat(path, &st) < 0)
-                tap_bail_out("no directory of the own cgroup");
-
-        return st.st_ino;
-}
-
 int main(void) {
         _policy_cleanup_ Policy *p = NULL;
         uint64_t used = counter("emulation/sgx/epc_used"), clamped = counter("teardown/clamped");
-        uint64_t cgroup = own_cgroup();
+        uint64_t cgroup = cgroup_own();
 
         if (policy_alone() < 0 || policy_run("fixed", &p) < 0)
                 tap_bail_out("cannot attach");
