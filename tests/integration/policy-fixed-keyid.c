@@ -4,6 +4,7 @@
  * parameters, and a change of them has effect while it is attached.
  */
 
+#include <sched.h>
 #include <unistd.h>
 
 #include "cgroup.h"
@@ -39,6 +40,16 @@ static void set_params_of(Policy *p, uint64_t cgroup_id, const struct memsec_key
 
 static void set_params(Policy *p, const struct memsec_keyid_params *keyid) {
         set_params_of(p, MEMSEC_EVERYONE, keyid);
+}
+
+/* Each CPU keeps pages of its own. */
+static void stay_on_one_cpu(void) {
+        cpu_set_t set;
+
+        CPU_ZERO(&set);
+        CPU_SET(0, &set);
+        if (sched_setaffinity(0, sizeof(set), &set) < 0)
+                tap_bail_out("cannot stay on a CPU");
 }
 
 /* All pages go, and all come anew. */
@@ -174,6 +185,7 @@ int main(void) {
         if (policy_alone() < 0 || policy_run("fixed", &p) < 0)
                 tap_bail_out("cannot begin");
 
+        stay_on_one_cpu();
         test_cache(p);
         test_flush(p);
         test_search(p);
