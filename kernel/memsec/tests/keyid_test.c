@@ -245,6 +245,29 @@ static void page_of_a_huge_one_is_like_any(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, keyid_count_pages(keyid), 0);
 }
 
+#ifdef CONFIG_CONTIG_ALLOC
+/* Memory that is taken off the free lists by its address goes another way. */
+static void contiguous_memory_is_flushed_too(struct kunit *test)
+{
+	struct memsec_keyid *keyid = k_take(test);
+	unsigned long pfn;
+	struct page *page;
+	int i;
+
+	page = memsec_keyid_alloc_pages(keyid, GFP_KERNEL, HUGE_ORDER);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	memsec_keyid_free_pages(keyid, page, HUGE_ORDER);
+
+	pfn = page_to_pfn(page);
+	if (alloc_contig_range(pfn, pfn + (1 << HUGE_ORDER), MIGRATE_MOVABLE,
+			       GFP_KERNEL))
+		kunit_skip(test, "others use the memory around it");
+	for (i = 0; i < 1 << HUGE_ORDER; i++)
+		KUNIT_EXPECT_FALSE(test, keyid_page_carries(keyid, page + i));
+	free_contig_range(pfn, 1 << HUGE_ORDER);
+}
+#endif
+
 static void new_memory_is_zero(struct kunit *test)
 {
 	struct memsec_keyid *keyid = k_take(test);
@@ -508,6 +531,9 @@ static struct kunit_case keyid_cases[] = {
 	KUNIT_CASE(everybody_else_needs_a_flush),
 	KUNIT_CASE(recycled_pages_are_clean),
 	KUNIT_CASE(page_of_a_huge_one_is_like_any),
+#ifdef CONFIG_CONTIG_ALLOC
+	KUNIT_CASE(contiguous_memory_is_flushed_too),
+#endif
 	KUNIT_CASE(new_memory_is_zero),
 	KUNIT_CASE(poisoned_page_is_no_reason_to_keep_a_keyid),
 	KUNIT_CASE(cache_keeps_what_it_may),
