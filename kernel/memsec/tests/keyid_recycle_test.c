@@ -577,6 +577,17 @@ static void unregistered_pool_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sev->ctx.last_ns, 0);
 }
 
+/* However long it takes. */
+static void wait_for_recycles(struct kunit *test, int n)
+{
+	int tries;
+
+	for (tries = 3000; READ_ONCE(sev->recycles) < n && tries; tries--)
+		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
+	flush_delayed_work(&keyid_recycle_work);
+	KUNIT_ASSERT_EQ(test, sev->recycles, n);
+}
+
 /* The real worker, by the real clock. */
 static void worker_comes_when_it_is_time(struct kunit *test)
 {
@@ -588,19 +599,14 @@ static void worker_comes_when_it_is_time(struct kunit *test)
 	one_more(sev);
 	for (tries = 3000; READ_ONCE(sev->asked) < 4 && tries; tries--)
 		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
-	KUNIT_EXPECT_GE(test, sev->asked, 4);
+	KUNIT_ASSERT_GE(test, sev->asked, 4);
 	KUNIT_EXPECT_EQ(test, sev->recycles, 0);
 
 	WRITE_ONCE(sev->wait, MEMSEC_RECYCLE_NOW);
-	for (tries = 3000; !READ_ONCE(sev->recycles) && tries; tries--)
-		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
-	flush_delayed_work(&keyid_recycle_work);
-	KUNIT_EXPECT_EQ(test, sev->recycles, 1);
-
+	wait_for_recycles(test, 1);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&keyid_recycle_work));
 	one_more(sev);
-	for (tries = 3000; READ_ONCE(sev->recycles) < 2 && tries; tries--)
-		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
-	KUNIT_EXPECT_EQ(test, sev->recycles, 2);
+	wait_for_recycles(test, 2);
 }
 
 static void worker_has_nothing_to_do_with_nobody_to_ask(struct kunit *test)
