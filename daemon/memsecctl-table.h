@@ -3,7 +3,8 @@
 
 /*
  * Tables of the kernel in /proc/memsec: a line that names the columns, and then a line an item, with blanks
- * between columns. The last column may be the path of a cgroup, with blanks in it. What fails says so on stderr.
+ * between columns. The last column may be the path of a cgroup, with blanks in it. What fails says so on
+ * stderr.
  */
 
 #include <stdbool.h>
@@ -25,7 +26,7 @@ typedef struct Table {
         const char *header;     /* its first line */
         const char *mechanism;  /* whose it is */
         const char *what;       /* it says, that only root may see */
-        const char *lacking;    /* what a machine with the mechanism, but without the file, lacks; NULL for nothing */
+        const char *lacking;    /* what a machine with the mechanism, but without the file, lacks, or NULL */
         int (*parse)(const char *line, void *userdata); /* -EINVAL for what is no such line, or -ENOMEM */
 } Table;
 

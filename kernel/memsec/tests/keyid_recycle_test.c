@@ -37,7 +37,7 @@ struct r_pool {
 	struct memsec_keyid_recycle_ctx facts;
 	int recycles;
 	int error;
-	struct mutex lock;
+	struct mutex lock; /* the pool's */
 	int unlocked;
 	int counts;
 	u64 asked;
@@ -49,6 +49,7 @@ struct r_pool {
 static struct r_pool r_pools[MEMSEC_KEYID_NR] = {
 	[MEMSEC_KEYID_TME] = { .wait = MEMSEC_RECYCLE_NEVER },
 };
+
 static struct r_pool *const sev = &r_pools[MEMSEC_KEYID_SEV];
 static struct r_pool *const es = &r_pools[MEMSEC_KEYID_SEV_ES];
 static struct r_pool *const tme = &r_pools[MEMSEC_KEYID_TME];
@@ -61,6 +62,7 @@ static unsigned long last_delay;
 static const char *const counters[] = {
 	"asked", "clamped", "recycles", "recycled", "recycle_ns",
 };
+
 static u64 noted[ARRAY_SIZE(counters)];
 
 static struct r_pool *r_pool_of(struct memsec_keyid_pool *pool)
