@@ -529,8 +529,7 @@ static void show_keyids_text(const Keyids *keyids) {
                         width = cgroup_width(&k->cgroup);
 
         if (n_free < keyids->n_items)
-                printf("%-*s %5s %-8s %12s %12s\n", (int) width, "UNIT OR CGROUP", "KEYID", "STATE",
-                       "MEMORY", "KEPT");
+                printf("%-*s KEYID STATE    %12s %12s\n", (int) width, "UNIT OR CGROUP", "MEMORY", "KEPT");
         for (const KeyidState *k = keyids->items; k < keyids->items + keyids->n_items; k++) {
                 if (keyid_is_free(k))
                         continue;

@@ -26,7 +26,7 @@ typedef struct Table {
         const char *header;     /* its first line */
         const char *mechanism;  /* whose it is */
         const char *what;       /* it says, that only root may see */
-        const char *lacking;    /* by a machine that has the mechanism without the file; NULL for nothing */
+        const char *lacking;    /* what a machine with the mechanism, but without the file, lacks, or NULL */
         int (*parse)(const char *line, void *userdata); /* -EINVAL for what is no such line, or -ENOMEM */
 } Table;
 

@@ -81,10 +81,7 @@ void keyid_shadow_access(struct keyid_shadow *shadow, unsigned long pfn,
  * @pfn: the first page
  * @pages: how many
  * @keyid: the KeyID
- * @bad: where pages are added that another KeyID holds or has left lines of;
- *	they stay as they are
- *
- * Who gave a page back without having touched it may call this too.
+ * @bad: where pages are added that are another KeyID's; they stay as they are
  *
  * Context: Any. The caller owns the pages.
  */
@@ -101,11 +98,10 @@ void keyid_shadow_release(struct keyid_shadow *shadow, unsigned long pfn,
 	for (; pfn < end; pfn++) {
 		u64 page = READ_ONCE(shadow->pages[pfn]);
 
-		if (page_keyid(page) != keyid &&
-		    page_may_have_lines(shadow, page))
-			add_violation(bad, pfn, page);
-		else
+		if (page_keyid(page) == keyid)
 			WRITE_ONCE(shadow->pages[pfn], released);
+		else
+			add_violation(bad, pfn, page);
 	}
 }
 

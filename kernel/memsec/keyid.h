@@ -152,9 +152,8 @@ void keyid_cache_drain(struct memsec_keyid *keyid);
 int keyid_cache_start(void);
 
 /* keyid_recycle.c */
-#if IS_ENABLED(CONFIG_KUNIT)
+/* Tests wait for it. */
 extern struct delayed_work keyid_recycle_work;
-#endif
 
 void keyid_recycle_call_worker(unsigned long delay);
 void keyid_recycle_policy_changed(void);

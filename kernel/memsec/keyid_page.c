@@ -23,13 +23,15 @@
 DEFINE_STATIC_KEY_FALSE(memsec_keyid_key);
 
 /*
- * What a page carries: the KeyID, whether the page is counted as one in use of
- * it, and which of its lives it is of: all lines of those before were flushed
- * when it was recycled. 0 is KeyID 0.
+ * What a page carries: the KeyID, and which of its lives it is of: all lines of
+ * those before were flushed when it was recycled. 0 is KeyID 0.
  */
 #define TAG_KEYID	GENMASK_ULL(14, 0)
+#define TAG_GENERATION	GENMASK_ULL(63, 17)
+/* The page is counted as one in use of the KeyID. */
 #define TAG_USED	BIT_ULL(15)
-#define TAG_GENERATION	GENMASK_ULL(63, 16)
+/* It was allocated, but nobody can reach it yet. */
+#define TAG_UNPREPARED	BIT_ULL(16)
 
 static bool page_ext_needed(void)
 {
@@ -59,10 +61,10 @@ static struct memsec_keyid *tag_keyid(u64 tag)
 	return keyid_of(FIELD_GET(TAG_KEYID, tag));
 }
 
-/* The KeyID was recycled after the page was freed. */
+/* The KeyID of a free page was recycled after that was freed. */
 static bool tag_is_clean(u64 tag)
 {
-	return tag && (tag & ~TAG_USED) != tag_make(tag_keyid(tag));
+	return tag && tag != tag_make(tag_keyid(tag));
 }
 
 static void flush_page(struct page *page, u64 tag)
@@ -102,22 +104,22 @@ void memsec_keyid_allocated(struct page *page, unsigned int order, gfp_t gfp)
 	struct page_ext *page_ext, *ext;
 	unsigned int i;
 
-	if (gfp & __GFP_KEYID)
-		return;
-
 	page_ext = page_ext_get(page);
 	if (!page_ext)
 		return;
 
 	for (i = 0, ext = page_ext; i < 1 << order; i++) {
-		if (unlikely(*tag_of(ext)) &&
-		    !change_tag(page + i, tag_of(ext), 0))
+		if (gfp & __GFP_KEYID)
+			*tag_of(ext) |= TAG_UNPREPARED;
+		else if (unlikely(*tag_of(ext)) &&
+			 !change_tag(page + i, tag_of(ext), 0))
 			memsec_count_add(&keyid_flushes_avoided, 1);
 		ext = page_ext_next(ext);
 	}
 	page_ext_put(page_ext);
 
-	memsec_keyid_model_access(page_to_pfn(page), 1 << order, 0);
+	if (!(gfp & __GFP_KEYID))
+		memsec_keyid_model_access(page_to_pfn(page), 1 << order, 0);
 }
 
 /* Does somebody write to pages that are freed, by KeyID 0? */
@@ -157,10 +159,12 @@ static void free_tags(struct page *page, struct page_ext *ext, unsigned int n)
 	unsigned int i;
 
 	for (i = 0; i < n; i++, ext = page_ext_next(ext)) {
+		if (*tag_of(ext) & TAG_UNPREPARED) {
+			*tag_of(ext) &= ~TAG_UNPREPARED;
+			continue;
+		}
 		if (!(*tag_of(ext) & TAG_USED)) {
-			if (!*tag_of(ext))
-				memsec_keyid_model_release(page_to_pfn(page) + i,
-							   1, 0);
+			memsec_keyid_model_release(page_to_pfn(page) + i, 1, 0);
 			continue;
 		}
 
@@ -233,6 +237,7 @@ void keyid_page_prepare(struct memsec_keyid *keyid, struct page *page,
 
 	page_ext = page_ext_get(page);
 	for (i = 0, ext = page_ext; i < 1 << order; i++) {
+		*tag_of(ext) &= ~TAG_UNPREPARED;
 		if (unlikely(allocated_was_written(gfp)) && *tag_of(ext)) {
 			change_tag(page + i, tag_of(ext), 0);
 			flushed++;
@@ -262,7 +267,7 @@ void keyid_page_prepare(struct memsec_keyid *keyid, struct page *page,
 bool keyid_page_carries(const struct memsec_keyid *keyid, struct page *page)
 {
 	struct page_ext *page_ext = page_ext_get(page);
-	u64 tag = *tag_of(page_ext);
+	u64 tag = *tag_of(page_ext) & ~TAG_UNPREPARED;
 
 	page_ext_put(page_ext);
 

@@ -8,7 +8,6 @@
  * with nothing to recycle, the worker does not run.
  */
 #include <kunit/static_stub.h>
-#include <kunit/visibility.h>
 #include <linux/cleanup.h>
 #include <linux/export.h>
 #include <linux/jiffies.h>
@@ -32,8 +31,8 @@ static DEFINE_MUTEX(pools_lock);
 static u64 last_recycling_ns;
 
 static void recycle_work_fn(struct work_struct *work);
-VISIBLE_IF_KUNIT DECLARE_DELAYED_WORK(keyid_recycle_work,
-				      recycle_work_fn);
+struct delayed_work keyid_recycle_work =
+	__DELAYED_WORK_INITIALIZER(keyid_recycle_work, recycle_work_fn, 0);
 
 /* The worker was told to come soon: telling it again would put it off. */
 static bool called;

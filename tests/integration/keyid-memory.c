@@ -31,12 +31,22 @@ static void wait_until_given_up(void) {
         tap_is_errno(sysfs_wait("keyid/keyids_retiring", 0), 0, "and each could be taken");
 }
 
+static uint64_t keys_made(void) {
+        uint64_t count;
+
+        if (sysfs_read("emulation/keyid/pconfig_count", &count) < 0)
+                tap_bail_out("KeyIDs are not modelled");
+
+        return count;
+}
+
 static void test_one(void) {
         _keyid_cleanup_ Keyid k = {};
-        uint64_t allocated = keyid_counter("allocated");
+        uint64_t allocated = keyid_counter("allocated"), keys = keys_made();
 
         if (!tap_is_errno(keyid_map(PAGES, &k), 0, "memory under a KeyID is mapped"))
                 return;
+        tap_is(keys_made(), keys + 1, "which has a new key");
 
         tap_ok(keyid_number(k.fd) > 0, "the KeyID has a number");
         tap_is(keyid_bytes(k.fd), 0, "it has no memory yet");

@@ -30,6 +30,10 @@
 #define CGROUP "/sys/fs/cgroup/memsec-keyid-storm"
 #define HWPOISON "/sys/kernel/debug/hwpoison/"
 
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
 #define PFN_MASK ((UINT64_C(1) << 55) - 1)
 
 /* What a child does over and over. Exits when it finds memory that is not as it should be. */
@@ -105,6 +109,7 @@ static void use_fork(void) {
         expect(p != MAP_FAILED && pages_are_intact(p, ANON_PAGES));
         expect(pages_are_zero(p + ANON_SIZE, ANON_PAGES));
         (void) mlock(p, ANON_SIZE / 4);
+        (void) madvise(p, ANON_SIZE, MADV_COLLAPSE);
         expect(munmap(p + ANON_SIZE / 2, ANON_SIZE / 4) >= 0);
         expect(pages_are_intact(p, ANON_PAGES / 2));
         (void) munmap(p, 2 * ANON_SIZE);

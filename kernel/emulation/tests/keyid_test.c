@@ -387,18 +387,6 @@ static void first_of_several_pages_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, release(test, 1, 4, MINE).count, 0);
 }
 
-/* Who looked at a page that was flushed, and did not want it. */
-static void clean_page_is_given_back_by_anybody(struct kunit *test)
-{
-	release(test, PFN, 1, 0);
-	flush_all(test);
-	access(test, PFN, 1, MINE);
-	KUNIT_EXPECT_EQ(test, release(test, PFN, 1, MINE).count, 0);
-	KUNIT_EXPECT_EQ(test, release(test, PFN, 1, 0).count, 1);
-	flush_all(test);
-	KUNIT_EXPECT_EQ(test, release(test, PFN, 1, 0).count, 0);
-}
-
 static void largest_keyid_is_told_apart(struct kunit *test)
 {
 	release(test, PFN, 1, 0);
@@ -488,7 +476,6 @@ static struct kunit_case keyid_cases[] = {
 	KUNIT_CASE(first_of_two_flushes_of_all_ends_first),
 	KUNIT_CASE(first_of_two_flushes_of_all_ends_last),
 	KUNIT_CASE(release_of_another_keyid_is_a_violation),
-	KUNIT_CASE(clean_page_is_given_back_by_anybody),
 	KUNIT_CASE(new_key_with_held_pages_is_a_violation),
 	KUNIT_CASE(new_key_with_lines_left_is_a_violation),
 	KUNIT_CASE(new_key_is_for_pages_to_come),

@@ -53,7 +53,7 @@ struct memsec_keyid_pool {
 	void (*count)(struct memsec_keyid_pool *pool,
 		      struct memsec_keyid_recycle_ctx *ctx);
 	int (*recycle)(struct memsec_keyid_pool *pool);
-	struct mutex *lock;
+	struct mutex *lock; /* of what they look at */
 	struct memsec_keyid_pool *along;
 	struct list_head list;
 	u64 idle_ns;

@@ -37,7 +37,7 @@ struct r_pool {
 	struct memsec_keyid_recycle_ctx facts;
 	int recycles;
 	int error;
-	struct mutex lock;
+	struct mutex lock; /* the pool's */
 	int unlocked;
 	int counts;
 	u64 asked;
@@ -49,6 +49,7 @@ struct r_pool {
 static struct r_pool r_pools[MEMSEC_KEYID_NR] = {
 	[MEMSEC_KEYID_TME] = { .wait = MEMSEC_RECYCLE_NEVER },
 };
+
 static struct r_pool *const sev = &r_pools[MEMSEC_KEYID_SEV];
 static struct r_pool *const es = &r_pools[MEMSEC_KEYID_SEV_ES];
 static struct r_pool *const tme = &r_pools[MEMSEC_KEYID_TME];
@@ -61,6 +62,7 @@ static unsigned long last_delay;
 static const char *const counters[] = {
 	"asked", "clamped", "recycles", "recycled", "recycle_ns",
 };
+
 static u64 noted[ARRAY_SIZE(counters)];
 
 static struct r_pool *r_pool_of(struct memsec_keyid_pool *pool)
@@ -577,6 +579,17 @@ static void unregistered_pool_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sev->ctx.last_ns, 0);
 }
 
+/* However long it takes. */
+static void wait_for_recycles(struct kunit *test, int n)
+{
+	int tries;
+
+	for (tries = 3000; READ_ONCE(sev->recycles) < n && tries; tries--)
+		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
+	flush_delayed_work(&keyid_recycle_work);
+	KUNIT_ASSERT_EQ(test, sev->recycles, n);
+}
+
 /* The real worker, by the real clock. */
 static void worker_comes_when_it_is_time(struct kunit *test)
 {
@@ -588,19 +601,14 @@ static void worker_comes_when_it_is_time(struct kunit *test)
 	one_more(sev);
 	for (tries = 3000; READ_ONCE(sev->asked) < 4 && tries; tries--)
 		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
-	KUNIT_EXPECT_GE(test, sev->asked, 4);
+	KUNIT_ASSERT_GE(test, sev->asked, 4);
 	KUNIT_EXPECT_EQ(test, sev->recycles, 0);
 
 	WRITE_ONCE(sev->wait, MEMSEC_RECYCLE_NOW);
-	for (tries = 3000; !READ_ONCE(sev->recycles) && tries; tries--)
-		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
-	flush_delayed_work(&keyid_recycle_work);
-	KUNIT_EXPECT_EQ(test, sev->recycles, 1);
-
+	wait_for_recycles(test, 1);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&keyid_recycle_work));
 	one_more(sev);
-	for (tries = 3000; READ_ONCE(sev->recycles) < 2 && tries; tries--)
-		schedule_timeout_uninterruptible(msecs_to_jiffies(20));
-	KUNIT_EXPECT_EQ(test, sev->recycles, 2);
+	wait_for_recycles(test, 2);
 }
 
 static void worker_has_nothing_to_do_with_nobody_to_ask(struct kunit *test)

@@ -4,6 +4,7 @@
  */
 #include <kunit/static_stub.h>
 #include <kunit/test-bug.h>
+#include <linux/completion.h>
 #include <linux/kthread.h>
 #include <linux/memsec_emulation.h>
 #include <linux/mm.h>
@@ -125,39 +126,47 @@ static void page_outlives_its_owner(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, k_take(test), keyid);
 }
 
+struct waiter {
+	struct memsec_keyid *keyid;
+	struct completion done;
+};
+
 static int take_and_wait(void *data)
 {
-	struct memsec_keyid **keyid = data;
+	struct waiter *waiter = data;
 
-	*keyid = memsec_keyid_take(true);
+	waiter->keyid = memsec_keyid_take(true);
+	complete(&waiter->done);
 
 	return 0;
 }
 
 static void who_waits_gets_the_next(struct kunit *test)
 {
-	struct memsec_keyid *keyid, *got = NULL;
+	static struct waiter waiter;
+	struct memsec_keyid *keyid;
 	struct task_struct *task;
 	struct page *page;
 	unsigned int i;
+
+	init_completion(&waiter.done);
 
 	for (i = 0; i < keyid_total(); i++)
 		keyid = k_take(test);
 	page = k_alloc(test, keyid);
 
-	task = kthread_create(take_and_wait, &got, "memsec-keyid-wait");
+	task = kthread_run(take_and_wait, &waiter, "memsec-keyid-wait");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
-	get_task_struct(task);
-	wake_up_process(task);
 
 	get_page(page);
 	memsec_keyid_free_pages(keyid, page, 0);
 	k_retire(keyid);
-	KUNIT_EXPECT_NULL(test, READ_ONCE(got));
+	KUNIT_EXPECT_FALSE(test, completion_done(&waiter.done));
 	put_page(page);
 
-	kthread_stop_put(task);
-	KUNIT_ASSERT_PTR_EQ(test, got, keyid);
+	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&waiter.done,
+							    10 * HZ));
+	KUNIT_ASSERT_PTR_EQ(test, waiter.keyid, keyid);
 	k_retire(keyid);
 }
 
@@ -236,6 +245,29 @@ static void page_of_a_huge_one_is_like_any(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, keyid_count_pages(keyid), 0);
 }
 
+#ifdef CONFIG_CONTIG_ALLOC
+/* Memory that is taken off the free lists by its address goes another way. */
+static void contiguous_memory_is_flushed_too(struct kunit *test)
+{
+	struct memsec_keyid *keyid = k_take(test);
+	unsigned long pfn;
+	struct page *page;
+	int i;
+
+	page = memsec_keyid_alloc_pages(keyid, GFP_KERNEL, HUGE_ORDER);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	memsec_keyid_free_pages(keyid, page, HUGE_ORDER);
+
+	pfn = page_to_pfn(page);
+	if (alloc_contig_range(pfn, pfn + (1 << HUGE_ORDER), MIGRATE_MOVABLE,
+			       GFP_KERNEL))
+		kunit_skip(test, "others use the memory around it");
+	for (i = 0; i < 1 << HUGE_ORDER; i++)
+		KUNIT_EXPECT_FALSE(test, keyid_page_carries(keyid, page + i));
+	free_contig_range(pfn, 1 << HUGE_ORDER);
+}
+#endif
+
 static void new_memory_is_zero(struct kunit *test)
 {
 	struct memsec_keyid *keyid = k_take(test);
@@ -294,6 +326,21 @@ static void cache_keeps_what_it_may(struct kunit *test)
 	k_retire(keyid);
 	KUNIT_EXPECT_EQ(test, keyid_count_cached(keyid), 0);
 	k_expect_state(test, keyid, KEYID_DIRTY);
+}
+
+/* Somebody else could still reach it when it comes back. */
+static void pinned_page_is_not_kept(struct kunit *test)
+{
+	struct memsec_keyid *keyid = k_take(test);
+	struct page *page = k_alloc(test, keyid);
+
+	k_attach(test, CACHE(4), MEMSEC_RECYCLE_NEVER);
+	get_page(page);
+	memsec_keyid_free_pages(keyid, page, 0);
+	KUNIT_EXPECT_EQ(test, keyid_count_cached(keyid), 0);
+	KUNIT_EXPECT_EQ(test, keyid_count_pages(keyid), 1);
+	put_page(page);
+	KUNIT_EXPECT_EQ(test, keyid_count_pages(keyid), 0);
 }
 
 static void cache_has_an_upper_limit(struct kunit *test)
@@ -484,9 +531,13 @@ static struct kunit_case keyid_cases[] = {
 	KUNIT_CASE(everybody_else_needs_a_flush),
 	KUNIT_CASE(recycled_pages_are_clean),
 	KUNIT_CASE(page_of_a_huge_one_is_like_any),
+#ifdef CONFIG_CONTIG_ALLOC
+	KUNIT_CASE(contiguous_memory_is_flushed_too),
+#endif
 	KUNIT_CASE(new_memory_is_zero),
 	KUNIT_CASE(poisoned_page_is_no_reason_to_keep_a_keyid),
 	KUNIT_CASE(cache_keeps_what_it_may),
+	KUNIT_CASE(pinned_page_is_not_kept),
 	KUNIT_CASE(cache_has_an_upper_limit),
 	KUNIT_CASE(cache_goes_with_its_policy),
 	KUNIT_CASE(huge_pages_are_kept_too),
