@@ -198,6 +198,19 @@ void keyid_ask(struct memsec_keyid *keyid, struct keyid_cpu *c)
 }
 
 /**
+ * keyid_forget_answer() - There is no policy any more
+ * @keyid: the KeyID
+ * @c: what a CPU has of it
+ *
+ * Context: Any.
+ */
+void keyid_forget_answer(struct memsec_keyid *keyid, struct keyid_cpu *c)
+{
+	c->answer = 0;
+	WRITE_ONCE(keyid->flush, false);
+}
+
+/**
  * keyid_search_depth() - How many free pages to look at
  * @c: what the CPU has of the KeyID
  *

@@ -128,6 +128,7 @@ extern struct memsec_counter keyid_recycled;
 extern struct memsec_counter keyid_recycle_ns;
 
 void keyid_ask(struct memsec_keyid *keyid, struct keyid_cpu *c);
+void keyid_forget_answer(struct memsec_keyid *keyid, struct keyid_cpu *c);
 unsigned int keyid_policy_seq(void);
 unsigned int keyid_search_depth(const struct keyid_cpu *c);
 unsigned long keyid_max_cached(const struct keyid_cpu *c);

@@ -32,14 +32,22 @@ static unsigned int index_order(int i)
 	return i ? PMD_SHIFT - PAGE_SHIFT : 0;
 }
 
+/* Those who race for the last of a batch may count below 0. */
+static bool batch_is_over(const struct keyid_cpu *c)
+{
+	return READ_ONCE(c->left) - 1 >= MEMSEC_KEYID_BATCH ||
+	       c->seq != keyid_policy_seq();
+}
+
 /* This CPU's part. That the task goes to another one meanwhile does no harm. */
 static struct keyid_cpu *this_cpu_of(struct memsec_keyid *keyid)
 {
 	struct keyid_cpu *c = raw_cpu_ptr(keyid->cpus);
 
 	if (!memsec_attached()) {
-		c->answer = 0;
-	} else if (!c->left || c->seq != keyid_policy_seq()) {
+		if (unlikely(c->answer))
+			keyid_forget_answer(keyid, c);
+	} else if (batch_is_over(c)) {
 		keyid_ask(keyid, c);
 		c->left = MEMSEC_KEYID_BATCH;
 	} else {

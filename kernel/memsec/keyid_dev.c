@@ -175,6 +175,9 @@ static int keyid_access(struct vm_area_struct *vma, unsigned long address,
 	unsigned int offset = offset_in_page(address);
 	struct page *page;
 
+	if (write && !(vma->vm_flags & VM_WRITE))
+		return -EFAULT;
+
 	guard(rwsem_read)(&kf->lock);
 
 	page = xa_load(&kf->pages, i) ?: add_page(kf, i);

@@ -48,13 +48,13 @@ anonymous() {
         awk '$1 == "RssAnon:" { print $2 }' "/proc/$memsecd_pid/status"
 }
 
-# Runs the command, up to 20 times, until three in a row left memsecd with at most SLACK KiB more. How much of
+# Runs the command, up to 50 times, until three in a row left memsecd with at most SLACK KiB more. How much of
 # a heap stays in use is up to chance, libraries and the machine's speed, but a leak makes each run leave more.
 settles() { # SLACK COMMAND...
         local slack=$1 most=0 since=0 runs memory
 
         shift
-        for ((runs = 0; runs < 20 && since < 3; runs++)); do
+        for ((runs = 0; runs < 50 && since < 3; runs++)); do
                 "$@"
                 memory=$(anonymous)
                 echo "$memory KiB"

@@ -239,10 +239,12 @@ static void test_nothing_reaches_it_otherwise(const Keyid *k) {
 /* A debugger reads and writes it as its owner does. */
 static void test_debugged(const Keyid *k) {
         long word, expected;
+        void *read_only;
         int status;
         pid_t pid;
 
         pages_fill(k->data, PAGES);
+        read_only = mmap(NULL, PAGES_SIZE, PROT_READ, MAP_SHARED, k->fd, 0);
         memcpy(&expected, k->data + 2 * PAGES_SIZE, sizeof(expected));
         pid = child_fork();
         if (pid == 0)
@@ -256,8 +258,11 @@ static void test_debugged(const Keyid *k) {
         tap_ok(ptrace(PTRACE_POKEDATA, pid, k->data + 2 * PAGES_SIZE, ~expected) >= 0, "and writes to it");
         memcpy(&word, k->data + 2 * PAGES_SIZE, sizeof(word));
         tap_is(word, ~expected, "so that its owner sees that");
+        tap_ok(ptrace(PTRACE_POKEDATA, pid, read_only, ~expected) < 0, "but not where that is read-only");
+        tap_ok(pages_are_intact(k->data, 2), "which stays as it was");
         (void) kill(pid, SIGKILL);
         (void) child_died_of(pid, SIGKILL);
+        (void) munmap(read_only, PAGES_SIZE);
 }
 
 static void test_refused(const Keyid *k) {

@@ -451,6 +451,21 @@ static void eager_policy_flushes_what_is_freed(struct kunit *test)
 	__free_page(page);
 }
 
+static void eagerness_goes_with_its_policy(struct kunit *test)
+{
+	struct memsec_keyid *keyid = k_take(test);
+	struct page *page;
+
+	k_attach(test, MEMSEC_KEYID_FLUSH, MEMSEC_RECYCLE_NEVER);
+	migrate_disable();
+	page = k_alloc(test, keyid);
+	k_detach();
+	KUNIT_ASSERT_TRUE(test, k_free_and_find(keyid, page, 0, __GFP_KEYID));
+	migrate_enable();
+	KUNIT_EXPECT_TRUE(test, keyid_page_carries(keyid, page));
+	__free_page(page);
+}
+
 static void policy_is_asked_once_a_batch(struct kunit *test)
 {
 	struct memsec_keyid *keyid = k_take(test);
@@ -472,6 +487,22 @@ static void policy_is_asked_once_a_batch(struct kunit *test)
 	KUNIT_EXPECT_LE(test, k_script.ctx.allocated, MEMSEC_KEYID_BATCH);
 	KUNIT_EXPECT_GE(test, k_script.ctx.total, MEMSEC_KEYID_BATCH);
 	KUNIT_EXPECT_GE(test, k_counted(test, "asked"), k_script.asked);
+}
+
+/* Two that took the last of a batch at a time leave this behind. */
+static void policy_is_asked_again_after_a_race(struct kunit *test)
+{
+	struct memsec_keyid *keyid = k_take(test);
+	struct page *page;
+
+	k_attach(test, CACHE(0), MEMSEC_RECYCLE_NEVER);
+	migrate_disable();
+	page = k_alloc(test, keyid);
+	KUNIT_EXPECT_EQ(test, k_script.asked, 1);
+	raw_cpu_ptr(keyid->cpus)->left = UINT_MAX;
+	memsec_keyid_free_pages(keyid, page, 0);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, k_script.asked, 2);
 }
 
 static void change_of_numbers_is_asked_for_at_once(struct kunit *test)
@@ -545,7 +576,9 @@ static struct kunit_case keyid_cases[] = {
 	KUNIT_CASE(search_ends),
 	KUNIT_CASE(search_has_an_upper_limit),
 	KUNIT_CASE(eager_policy_flushes_what_is_freed),
+	KUNIT_CASE(eagerness_goes_with_its_policy),
 	KUNIT_CASE(policy_is_asked_once_a_batch),
+	KUNIT_CASE(policy_is_asked_again_after_a_race),
 	KUNIT_CASE(change_of_numbers_is_asked_for_at_once),
 	KUNIT_CASE_PARAM(bad_answer_is_nothing_of_it, bad_answer_gen_params),
 	{}
