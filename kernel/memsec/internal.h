@@ -80,8 +80,8 @@ struct memsec_limit {
  * @group: its directory in /sys/kernel/memsec; the name is the mechanism's
  * @asked: answers that policies gave
  * @clamped: answers out of range, replaced by the default
- * @policy_changed: called after a policy was attached, replaced another or has
- *	other numbers, may be NULL; must not wait for policies
+ * @policy_changed: called after a policy was attached, detached, replaced
+ *	another or has other numbers, may be NULL; must not wait for policies
  *
  * Each mechanism is a file that defines one, and a row in core.c's table.
  */

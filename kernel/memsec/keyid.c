@@ -118,6 +118,7 @@ static unsigned int policy_seq;
 static void keyid_policy_changed(void)
 {
 	WRITE_ONCE(policy_seq, READ_ONCE(policy_seq) + 1);
+	keyid_cache_policy_changed();
 	keyid_recycle_policy_changed();
 }
 

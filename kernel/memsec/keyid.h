@@ -148,6 +148,10 @@ void keyid_page_prepare(struct memsec_keyid *keyid, struct page *page,
 bool keyid_page_carries(const struct memsec_keyid *keyid, struct page *page);
 
 /* keyid_cache.c */
+/* Tests wait for it. */
+extern struct work_struct keyid_trim_work;
+
+void keyid_cache_policy_changed(void);
 void keyid_cache_init(struct memsec_keyid *keyid);
 void keyid_cache_drain(struct memsec_keyid *keyid);
 int keyid_cache_start(void);

@@ -16,6 +16,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/shrinker.h>
+#include <linux/workqueue.h>
 
 #include "keyid.h"
 
@@ -112,6 +113,47 @@ static unsigned long trim(struct keyid_cpu *c, unsigned long max)
 	}
 
 	return pages;
+}
+
+/* What a CPU keeps goes by what the policy says now, also where nobody asks. */
+static void trim_by_policy(struct memsec_keyid *keyid)
+{
+	struct keyid_cpu *c;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		c = per_cpu_ptr(keyid->cpus, cpu);
+		if (!READ_ONCE(c->cached))
+			continue;
+
+		if (memsec_attached())
+			keyid_ask(keyid, c);
+		else
+			keyid_forget_answer(keyid, c);
+		trim(c, keyid_max_cached(c));
+	}
+}
+
+static void trim_work_fn(struct work_struct *work)
+{
+	struct memsec_keyid *keyid;
+	unsigned int id;
+
+	for (id = 1; (keyid = keyid_of(id)); id++)
+		trim_by_policy(keyid);
+}
+
+struct work_struct keyid_trim_work = __WORK_INITIALIZER(keyid_trim_work,
+							trim_work_fn);
+
+/**
+ * keyid_cache_policy_changed() - What is kept may be too much
+ *
+ * Context: Any.
+ */
+void keyid_cache_policy_changed(void)
+{
+	schedule_work(&keyid_trim_work);
 }
 
 /**

@@ -244,6 +244,7 @@ void memsec_policy_detach(const struct memsec_ops *ops, void *holder)
 	static_branch_disable(&memsec_key);
 	trace_memsec_detach(ops->name);
 	policy_stop(policy);
+	memsec_policy_changed();
 }
 
 /**

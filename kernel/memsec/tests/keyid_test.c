@@ -372,6 +372,32 @@ static void cache_goes_with_its_policy(struct kunit *test)
 	migrate_enable();
 }
 
+/* Nobody has to free anything for that. */
+static void cache_is_cut_when_numbers_change(struct kunit *test)
+{
+	struct memsec_keyid *keyid = k_take(test);
+	struct page *pages[4];
+	int i;
+
+	k_attach(test, CACHE(4), MEMSEC_RECYCLE_NEVER);
+	migrate_disable();
+	for (i = 0; i < 4; i++)
+		pages[i] = k_alloc(test, keyid);
+	for (i = 0; i < 4; i++)
+		memsec_keyid_free_pages(keyid, pages[i], 0);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, keyid_count_cached(keyid), 4);
+
+	k_script.answer = CACHE(3);
+	memsec_policy_changed();
+	flush_work(&keyid_trim_work);
+	KUNIT_EXPECT_EQ(test, keyid_count_cached(keyid), 3);
+
+	k_detach();
+	flush_work(&keyid_trim_work);
+	KUNIT_EXPECT_EQ(test, keyid_count_cached(keyid), 0);
+}
+
 static void huge_pages_are_kept_too(struct kunit *test)
 {
 	struct memsec_keyid *keyid = k_take(test);
@@ -571,6 +597,7 @@ static struct kunit_case keyid_cases[] = {
 	KUNIT_CASE(pinned_page_is_not_kept),
 	KUNIT_CASE(cache_has_an_upper_limit),
 	KUNIT_CASE(cache_goes_with_its_policy),
+	KUNIT_CASE(cache_is_cut_when_numbers_change),
 	KUNIT_CASE(huge_pages_are_kept_too),
 	KUNIT_CASE(search_finds_what_carries_the_keyid),
 	KUNIT_CASE(search_ends),
