@@ -26,7 +26,7 @@
 static bool run;
 module_param(run, bool, 0);
 
-#define REPEATS		5
+#define REPEATS		15
 
 #define TIGHT_PAIRS	20000
 #define TIGHT_HUGE	40
