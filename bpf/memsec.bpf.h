@@ -123,4 +123,43 @@ static __always_inline const struct memsec_params *memsec_params_of(__u64 cgroup
 	return params ? params : &memsec_params_default;
 }
 
+/*
+ * Tunables of a policy's own: members of a struct, all __u64, each described by
+ * what stands behind its name. memsecd finds them in the object, and policy
+ * files, D-Bus and memsecctl have them by the name of its file: "calm_batch" of
+ * mine.bpf.o is mine.calm_batch.
+ *
+ *	struct mine_tunables {
+ *		__u64 calm_batch MEMSEC_TUNABLE(pages, 1, 65536, "Pages torn down at once");
+ *		__u64 pause MEMSEC_TUNABLE(ns, 0ns, 10ms, "How long to wait") MEMSEC_OR_NEVER;
+ *		__u64 mood MEMSEC_CHOICE("calm,hasty", "How it feels");
+ *	};
+ *
+ *	MEMSEC_OWN(struct mine_tunables, .calm_batch = 4096, .pause = 2000000, .mood = 0);
+ *
+ *	mine = memsec_own_of(memsec_params_of(t->cgroup_id));
+ *
+ * The unit is ns for a time, bytes for a size, % for a percentage, and else
+ * what is counted. The range, both ends included, is written as in a policy
+ * file: 10ms, 64KiB. A choice is the number of a word, from 0.
+ */
+#define MEMSEC_TUNABLE(unit, min, max, help)					\
+	MEMSEC_TAG("unit:" #unit) MEMSEC_TAG("min:" #min) MEMSEC_TAG("max:" #max) MEMSEC_TAG("help:" help)
+/* The value may also be MEMSEC_NEVER, "never" in a policy file. */
+#define MEMSEC_OR_NEVER			MEMSEC_TAG("never")
+#define MEMSEC_CHOICE(words, help)	MEMSEC_TAG("choices:" words) MEMSEC_TAG("help:" help)
+#define MEMSEC_TAG(text)		__attribute__((btf_decl_tag(text)))
+
+/* Once in a policy that has any: which they are, and what they are when nobody has set them. */
+#define MEMSEC_OWN(type, ...)							\
+	_Static_assert(sizeof(type) <= sizeof(((struct memsec_params *)0)->own),	\
+		       "more tunables than MEMSEC_OWN_MAX");			\
+	const type memsec_own SEC(MEMSEC_OWN_SECTION) = { __VA_ARGS__ };		\
+	static __always_inline const type *					\
+	memsec_own_of(const struct memsec_params *params)			\
+	{									\
+		return params == &memsec_params_default ? &memsec_own : (const type *)params->own; \
+	}									\
+	_Static_assert(1, "")
+
 #endif /* MEMSEC_BPF_H */

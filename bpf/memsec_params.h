@@ -5,7 +5,8 @@
  * Compiled into BPF policies and into memsecd. One struct a mechanism, all
  * fields u64, in the unit their name ends in. The schema in policy/schema.c
  * describes every field to people; adding a tunable is a field here, a row
- * there and its use in a policy.
+ * there and its use in a policy. What a policy has of its own, its object
+ * describes.
  */
 #ifndef MEMSEC_PARAMS_H
 #define MEMSEC_PARAMS_H
@@ -14,6 +15,11 @@
 #define MEMSEC_EVERYONE		0ULL
 /* Keys that it takes. */
 #define MEMSEC_PARAMS_MAX	4096
+
+/* Tunables that a policy can have of its own. */
+#define MEMSEC_OWN_MAX		16
+/* The section that says which they are, and what they are when nobody has set them. */
+#define MEMSEC_OWN_SECTION	".rodata.memsec_own"
 
 /* A time that does not come. */
 #define MEMSEC_NEVER		(~0ULL)
@@ -74,6 +80,7 @@ struct memsec_params {
 	struct memsec_teardown_params teardown;
 	struct memsec_directmap_params directmap;
 	struct memsec_keyid_params keyid;
+	__u64 own[MEMSEC_OWN_MAX];	/* the policy's own ones: see MEMSEC_OWN() */
 };
 
 #endif /* MEMSEC_PARAMS_H */

@@ -12,7 +12,7 @@ typedef struct BpfPolicy {
         int ops_fd;             /* the struct_ops map behind it, -1 when it is not known */
         int params_fd;          /* the map "memsec_params" of its program, -1 when it takes none */
         uint32_t map_id;        /* of that struct_ops map */
-        char *object;           /* bpf_object_identity() of the file it was loaded from */
+        char *object;           /* policy_object_identity() of the file it was loaded from */
 } BpfPolicy;
 
 #define BPF_POLICY_NONE ((BpfPolicy) { .link_fd = -1, .ops_fd = -1, .params_fd = -1 })
@@ -36,18 +36,14 @@ int params_table_add(ParamsTable *table, uint64_t cgroup_id, const struct memsec
 
 void bpf_policy_done(BpfPolicy *policy);
 
-/* The file of POLICY, which policy_name_check() has taken, below ROOT or NULL. To be freed. 0 or -ENOMEM. */
-int bpf_object_path(const char *root, const char *policy, char **ret);
-
-/* Text that differs when the file at PATH was replaced or written to. */
-int bpf_object_identity(const char *path, char **ret);
-
 /*
- * Load the object at PATH, give it PARAMS and attach it, or put it in the place of the program that POLICY
- * holds attached, with no moment without one. Nothing is changed on failure. -EBUSY: another program is
- * attached and it is not POLICY's. *ret_error, to be freed, says what was wrong.
+ * Load the object of the policy NAME at PATH, whose own tunables must be OWN, give it PARAMS and attach it,
+ * or put it in the place of the program that POLICY holds attached, with no moment without one. Nothing is
+ * changed on failure. -EBUSY: another program is attached and it is not POLICY's. *ret_error, to be freed,
+ * says what was wrong.
  */
-int bpf_policy_attach(BpfPolicy *policy, const char *path, const ParamsTable *params, char **ret_error);
+int bpf_policy_attach(BpfPolicy *policy, const char *name, const char *path, const OwnTunables *own,
+                      const ParamsTable *params, char **ret_error);
 
 /* Set the parameters in PARAMS, of each cgroup at once, and leave others. */
 int bpf_policy_put_params(int params_fd, const ParamsTable *params);

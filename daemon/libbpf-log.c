@@ -6,6 +6,7 @@
 
 #include "libbpf-log.h"
 #include "log.h"
+#include "verifier-log.h"
 
 /* The verifier explains every instruction; the reason is at the end. */
 #define JOURNAL_LINES 200U
@@ -47,10 +48,12 @@ static char *last_lines(char *text, unsigned n) {
         return p;
 }
 
-char *libbpf_log_end(void) {
+char *libbpf_log_end(bool *ret_summary) {
         _cleanup_free_ char *text = NULL;
+        char *summary;
         char *tail;
 
+        *ret_summary = false;
         if (!collected.stream)
                 return NULL;
 
@@ -61,7 +64,9 @@ char *libbpf_log_end(void) {
                 return NULL;
 
         text_make_printable(text);
+        summary = verifier_log_summary(text);
         tail = last_lines(text, JOURNAL_LINES);
         log_error("%s", tail);
-        return strdup(last_lines(tail, ERROR_LINES));
+        *ret_summary = summary;
+        return summary ?: strdup(last_lines(tail, ERROR_LINES));
 }

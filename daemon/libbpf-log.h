@@ -7,7 +7,8 @@
 void libbpf_log_begin(void);
 
 /*
- * Write what was collected to the journal and return its last lines, which hold the reason when something
- * failed. NULL when there is nothing or no memory. To be freed.
+ * Write what was collected to the journal and return what of it is the reason when something failed: the
+ * summary of the verifier's log if there is one, or the last lines. NULL when there is nothing or no memory.
+ * To be freed.
  */
-char *libbpf_log_end(void);
+char *libbpf_log_end(bool *ret_summary);

@@ -132,13 +132,3 @@ void text_make_printable(char *text) {
                 if (*p != '\n' && (*p < ' ' || *p > '~'))
                         *p = *p == '\t' ? ' ' : '?';
 }
-
-int error_set(char **ret, int error, const char *format, ...) {
-        va_list ap;
-
-        va_start(ap, format);
-        *ret = format_message(format, ap);
-        va_end(ap);
-
-        return *ret ? error : -ENOMEM;
-}

@@ -39,6 +39,3 @@ void log_config_error(const PolicyError *error);
 
 /* Replaces what is neither printable ASCII nor a newline, for a D-Bus string, which takes UTF-8 only. */
 void text_make_printable(char *text);
-
-/* Puts a message, to be freed, into *ret and returns ERROR itself; or -ENOMEM. */
-int error_set(char **ret, int error, const char *format, ...) _printf_(3, 4);

@@ -3,6 +3,7 @@
 #include "log.h"
 #include "manager-bus.h"
 #include "mechanism-bus.h"
+#include "policy-bus.h"
 #include "units-bus.h"
 
 static int property_get_state(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -122,24 +123,28 @@ static bool strv_equal(char *const *a, char *const *b) {
         return true;
 }
 
-static bool settings_equal(const UnitSettings *a, const UnitSettings *b) {
+/* Both are of models with the same OWN. */
+static bool settings_equal(const UnitSettings *a, const UnitSettings *b, const OwnTunables *own) {
         if (a->keys != b->keys || !streq(a->pattern, b->pattern))
                 return false;
 
-        for (size_t i = 0; i < n_key_specs; i++)
+        for (size_t i = 0; i < keys_count(own); i++) {
+                const KeySpec *spec = keys_at(own, i);
+
                 if (a->keys & (UINT64_C(1) << i) &&
-                    key_spec_get(key_specs + i, &a->params) != key_spec_get(key_specs + i, &b->params))
+                    key_spec_get(spec, &a->params) != key_spec_get(spec, &b->params))
                         return false;
+        }
 
         return true;
 }
 
 static bool units_equal(const PolicyModel *a, const PolicyModel *b) {
-        if (a->n_units != b->n_units)
+        if (a->n_units != b->n_units || !own_tunables_equal(a->own, b->own))
                 return false;
 
         for (size_t i = 0; i < a->n_units; i++)
-                if (!settings_equal(a->units + i, b->units + i))
+                if (!settings_equal(a->units + i, b->units + i, a->own))
                         return false;
 
         return true;
@@ -180,6 +185,8 @@ void manager_bus_announce(Manager *m) {
         if (r >= 0)
                 r = mechanism_bus_announce(m);
         if (r >= 0)
+                r = policy_bus_announce(m);
+        if (r >= 0)
                 r = status_copy(&m->told, &m->status);
         if (r < 0)
                 log_warning("Cannot announce what changed on the bus: %s", strerror(-r));
@@ -192,7 +199,11 @@ int manager_bus_add_objects(Manager *m) {
         if (r < 0)
                 return r;
 
-        return mechanism_bus_add(m);
+        r = mechanism_bus_add(m);
+        if (r < 0)
+                return r;
+
+        return policy_bus_add(m);
 }
 
 int manager_bus_connect(Manager *m) {

@@ -12,6 +12,8 @@
 #include "manager-units.h"
 #include "mechanism-bus.h"
 #include "memsec_ops.h"
+#include "object.h"
+#include "policy-bus.h"
 #include "takeover.h"
 
 int manager_new(const char *root, Manager **ret) {
@@ -54,6 +56,7 @@ Manager *manager_free(Manager *m) {
         sd_event_source_unref(m->units_event);
         sd_event_source_unref(m->units_timer);
         authorizer_free(m->authorizer);
+        policy_bus_free(m->policy_bus);
         sd_bus_flush_close_unref(m->bus);
         mechanism_objects_free(m->mechanisms);
         bpf_policy_done(&m->policy);
@@ -162,15 +165,16 @@ static void log_attached(Manager *m, const char *policy, bool replaced) {
                          "Policy '%s' is attached.", policy);
 }
 
-/* Load the program at PATH and put it in the place of what runs, if anything does. */
-static int manager_attach(Manager *m, const char *path, const char *policy, const ParamsTable *params,
+/* Load the program of MODEL at PATH and put it in the place of what runs, if anything does. */
+static int manager_attach(Manager *m, const char *path, const PolicyModel *model, const ParamsTable *params,
                           sd_bus_error *error) {
         _cleanup_free_ char *reason = NULL;
+        const char *policy = model->policy;
         int old_link = m->policy.link_fd, r;
 
         /* A descriptor must not be closed under its event source, since the store keeps the file open. */
         m->link_event = sd_event_source_unref(m->link_event);
-        r = bpf_policy_attach(&m->policy, path, params, &reason);
+        r = bpf_policy_attach(&m->policy, policy, path, model->own, params, &reason);
         if (manager_watch_link(m) < 0)
                 log_warning("Cannot watch the policy.");
         if (r < 0)
@@ -186,7 +190,7 @@ static bool manager_runs(Manager *m, const char *policy, const char *path) {
         _cleanup_free_ char *object = NULL;
 
         return bpf_policy_link_alive(m->policy.link_fd) && m->policy.object &&
-                streq(policy, m->status.model->policy) && bpf_object_identity(path, &object) >= 0 &&
+                streq(policy, m->status.model->policy) && policy_object_identity(path, &object) >= 0 &&
                 streq(object, m->policy.object);
 }
 
@@ -224,13 +228,13 @@ static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_er
                 return r;
 
         if (attach) {
-                r = bpf_object_path(m->root, model->policy, &path);
+                r = policy_object_path(m->root, model->policy, &path);
                 if (r < 0)
                         return r;
 
                 attach = !manager_runs(m, model->policy, path);
                 if (attach)
-                        r = manager_attach(m, path, model->policy, &change.params, error);
+                        r = manager_attach(m, path, model, &change.params, error);
                 else
                         r = manager_put_params(m, &change.params, error);
                 if (r < 0)
@@ -287,7 +291,7 @@ static int manager_read_files(Manager *m, PolicyModel **ret_model, char ***ret_f
         _cleanup_(policy_errors_done) PolicyErrors errors = {};
         int r;
 
-        r = policy_model_load(m->root, ret_model, ret_files, &errors);
+        r = policy_model_load(m->root, /* may_miss= */ false, ret_model, ret_files, &errors);
         if (r == -EBADMSG)
                 return set_policy_errors(&errors, error);
 
@@ -327,6 +331,27 @@ int manager_reload(Manager *m, sd_bus_error *error) {
         return r;
 }
 
+/* Find the own tunables of MODEL's policy. What is the matter with the object is an error. */
+static int manager_find_own(Manager *m, PolicyModel *model, sd_bus_error *error) {
+        _cleanup_policy_object_ PolicyObject object = {};
+        _cleanup_free_ char *path = NULL, *reason = NULL, *text = NULL;
+        int r;
+
+        r = policy_object_path(m->root, model->policy, &path);
+        if (r < 0)
+                return r;
+
+        r = policy_object_open(model->policy, path, &object, &reason);
+        if (r < 0) {
+                if (asprintf(&text, "%s: %s", path, reason ?: "out of memory") < 0)
+                        text = NULL;
+                return set_load_error(m, r, model->policy, text, error);
+        }
+
+        policy_model_set_own(model, object.own);
+        return 0;
+}
+
 int manager_set_policy(Manager *m, const char *policy, sd_bus_error *error) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         int r;
@@ -339,6 +364,8 @@ int manager_set_policy(Manager *m, const char *policy, sd_bus_error *error) {
         r = policy_model_copy(m->status.model, &model);
         if (r >= 0)
                 r = free_and_strdup(&model->policy, policy);
+        if (r >= 0)
+                r = manager_find_own(m, model, error);
         if (r >= 0)
                 r = manager_apply(m, model, m->status.files, error);
         if (r >= 0) {
@@ -446,11 +473,13 @@ static void manager_replace_program(Manager *m) {
         _cleanup_free_ char *path = NULL;
         int r;
 
-        r = bpf_object_path(m->root, m->status.model->policy, &path);
+        r = policy_object_path(m->root, m->status.model->policy, &path);
+        if (r >= 0)
+                r = manager_find_own(m, m->status.model, &error);
         if (r >= 0)
                 r = manager_units_prepare(m, m->status.model, &change, &error);
         if (r >= 0)
-                r = manager_attach(m, path, m->status.model->policy, &change.params, &error);
+                r = manager_attach(m, path, m->status.model, &change.params, &error);
         if (r >= 0) {
                 manager_units_commit(m, &change);
                 r = takeover_keep(m, r > 0);

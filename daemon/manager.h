@@ -16,6 +16,7 @@
 #define ERROR_UNSUPPORTED    "org.memsec1.Error.Unsupported"    /* there is nothing to attach to */
 
 typedef struct MechanismObject MechanismObject;
+typedef struct PolicyBus PolicyBus;
 
 /* All of memsecd. */
 typedef struct Manager {
@@ -24,6 +25,7 @@ typedef struct Manager {
         sd_bus *bus;
         Authorizer *authorizer;
         MechanismObject *mechanisms;    /* see mechanism-bus.h */
+        PolicyBus *policy_bus;          /* see policy-bus.h, NULL before the first announcement */
 
         unsigned abi;                   /* the kernel's, 0 when it has none */
         const char *unsupported;        /* why the state is "unsupported", else NULL */

@@ -14,6 +14,9 @@
 #define MANAGER_PATH CLIENT_MANAGER_PATH
 #define MANAGER_INTERFACE CLIENT_MANAGER_INTERFACE
 #define MECHANISM_INTERFACE "org.memsec1.Mechanism"
+#define POLICY_PATH MANAGER_PATH "/policy"
+#define POLICY_INTERFACE CLIENT_POLICY_INTERFACE
+#define TUNABLES_INTERFACE "org.memsec1.Tunables"
 
 #define ERROR_INVALID_POLICY "org.memsec1.Error.InvalidPolicy"
 
@@ -22,6 +25,10 @@
 
 #define _cleanup_bus_error_ _cleanup_(sd_bus_error_free)
 #define _cleanup_bus_message_ _cleanup_(sd_bus_message_unrefp)
+
+OwnTunables *own_keys = NULL;
+
+DEFINE_TRIVIAL_CLEANUP_FUNC(OwnTunables *, own_tunables_unref)
 
 static void number_list_done(NumberList *l) {
         for (size_t i = 0; i < l->n_items; i++)
@@ -114,7 +121,79 @@ int client_is_running(sd_bus *bus) {
         return r < 0 ? r : true;
 }
 
+/* Adds the next one. Returns 0 when there is no further one. */
+static int read_description(sd_bus_message *m, OwnTunables *own) {
+        _cleanup_free_ char *error = NULL;
+        _cleanup_strv_free_ char **tags = NULL;
+        const char *name, *bus_name;
+        int r;
+
+        r = sd_bus_message_enter_container(m, 'r', "ssas");
+        if (r <= 0)
+                return r;
+
+        r = sd_bus_message_read(m, "ss", &name, &bus_name);
+        if (r >= 0)
+                r = sd_bus_message_read_strv(m, &tags);
+        if (r >= 0)
+                r = own_tunables_add(own, name, tags, &error);
+        if (r >= 0)
+                r = sd_bus_message_exit_container(m);
+
+        return r < 0 ? r : 1;
+}
+
+static int read_own(sd_bus_message *m, const char *policy, OwnTunables **ret) {
+        _cleanup_(own_tunables_unrefp) OwnTunables *own = NULL;
+        int r;
+
+        r = own_tunables_new(policy, &own);
+        if (r >= 0)
+                r = sd_bus_message_enter_container(m, 'a', "(ssas)");
+        while (r > 0)
+                r = read_description(m, own);
+        if (r >= 0)
+                r = sd_bus_message_exit_container(m);
+        if (r < 0)
+                return r;
+
+        *ret = own->n_specs > 0 ? TAKE_PTR(own) : NULL;
+        return 0;
+}
+
+static int fetch_own(sd_bus *bus, sd_bus_error *error) {
+        _cleanup_(own_tunables_unrefp) OwnTunables *own = NULL;
+        _cleanup_bus_message_ sd_bus_message *reply = NULL;
+        _cleanup_free_ char *name = NULL;
+        int r;
+
+        r = sd_bus_get_property_string(bus, BUS_NAME, POLICY_PATH, POLICY_INTERFACE, "Name", error, &name);
+        if (r >= 0)
+                r = sd_bus_get_property(bus, BUS_NAME, POLICY_PATH, POLICY_INTERFACE, "Tunables", error,
+                                        &reply, "a(ssas)");
+        if (r < 0)
+                return r;
+
+        r = read_own(reply, name, &own);
+        if (r < 0)
+                return r;
+
+        /* Those that were found before stay, since somebody may have kept one of their specs. */
+        if (!own_tunables_equal(own, own_keys))
+                own_keys = TAKE_PTR(own);
+        return 0;
+}
+
+void client_find_own(void) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+
+        if (sd_bus_open_system(&bus) >= 0 && client_is_running(bus) > 0)
+                (void) fetch_own(bus, &error);
+}
+
 ExitStatus client_connect(sd_bus **ret) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
         int r;
 
         r = sd_bus_open_system(ret);
@@ -129,8 +208,17 @@ ExitStatus client_connect(sd_bus **ret) {
         r = client_is_running(*ret);
         if (r < 0)
                 return report("Cannot find memsecd", &SD_BUS_ERROR_NULL, r);
+        if (r == 0)
+                return not_running();
 
-        return r > 0 ? STATUS_OK : not_running();
+        /* An older memsecd has no such object. */
+        r = fetch_own(*ret, &error);
+        if (r < 0 &&
+            !sd_bus_error_has_names(&error, SD_BUS_ERROR_UNKNOWN_OBJECT, SD_BUS_ERROR_UNKNOWN_METHOD,
+                                    SD_BUS_ERROR_UNKNOWN_INTERFACE, SD_BUS_ERROR_UNKNOWN_PROPERTY))
+                return report("Cannot ask memsecd for the policy's tunables", &error, r);
+
+        return STATUS_OK;
 }
 
 static ExitStatus get_string(sd_bus *bus, const char *property, char **ret) {
@@ -282,9 +370,18 @@ ExitStatus client_set_policy(sd_bus *bus, const char *policy) {
         return STATUS_OK;
 }
 
-/* Where the property of a key is: "teardown.batch" is at /mechanism/teardown, of org.memsec1.Teardown. */
+/*
+ * Where the property of a key is: "teardown.batch" is at /mechanism/teardown, of org.memsec1.Teardown, and
+ * all that a policy has of its own is at /policy.
+ */
 static int key_address(const KeySpec *spec, char **ret_path, char **ret_interface) {
         _cleanup_free_ char *mechanism = NULL, *path = NULL, *interface = NULL;
+
+        if (key_is_own(spec)) {
+                *ret_path = strdup(POLICY_PATH);
+                *ret_interface = strdup(TUNABLES_INTERFACE);
+                return *ret_path && *ret_interface ? 0 : -ENOMEM;
+        }
 
         mechanism = strndup(spec->path, strcspn(spec->path, "."));
         if (!mechanism)
@@ -306,7 +403,8 @@ static int key_address(const KeySpec *spec, char **ret_path, char **ret_interfac
 }
 
 const KeySpec *client_find_key(const char *path, const char *interface, const char *property) {
-        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
+        for (size_t i = 0; i < keys_count(own_keys); i++) {
+                const KeySpec *spec = keys_at(own_keys, i);
                 _cleanup_free_ char *spec_path = NULL, *spec_interface = NULL;
 
                 if (!streq(spec->bus_name, property) || key_address(spec, &spec_path, &spec_interface) < 0)
@@ -382,7 +480,7 @@ static int read_value(sd_bus_message *m, const KeySpec **ret, uint64_t *ret_valu
         if (r < 0)
                 return r;
 
-        *ret = key_spec_find(path);
+        *ret = keys_find(own_keys, path);
         r = *ret ? bus_value_read_variant(m, *ret, path, ret_value, NULL) : sd_bus_message_skip(m, "v");
         if (r < 0)
                 return r;
@@ -402,7 +500,7 @@ static int read_values(sd_bus_message *m, uint64_t *values) {
 
         while ((r = read_value(m, &spec, &value)) > 0)
                 if (spec)
-                        values[spec - key_specs] = value;
+                        values[key_index(spec)] = value;
         if (r < 0)
                 return r;
 
@@ -425,7 +523,7 @@ static int read_unit(sd_bus_message *m, UnitList *l) {
 
         l->items = longer;
         unit = longer + l->n_items++;
-        *unit = (Unit) { .values = calloc(n_key_specs, sizeof(uint64_t)) };
+        *unit = (Unit) { .values = calloc(keys_count(own_keys), sizeof(uint64_t)) };
         if (!unit->values)
                 return -ENOMEM;
 
@@ -507,7 +605,7 @@ static int read_unit_settings(sd_bus_message *m, const char *pattern, UnitSettin
                 if (!spec || !streq(name, pattern))
                         continue;
 
-                settings->keys |= UINT64_C(1) << (spec - key_specs);
+                settings->keys |= UINT64_C(1) << key_index(spec);
                 key_spec_set(spec, &settings->params, value);
         }
         if (r >= 0)

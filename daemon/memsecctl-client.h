@@ -18,6 +18,7 @@
 #define CLIENT_BUS_NAME "org.memsec1"
 #define CLIENT_MANAGER_PATH "/org/memsec1"
 #define CLIENT_MANAGER_INTERFACE "org.memsec1.Manager"
+#define CLIENT_POLICY_INTERFACE "org.memsec1.Policy"
 
 typedef enum ExitStatus {
         STATUS_OK = 0,
@@ -58,7 +59,7 @@ typedef struct Manager {
 typedef struct Unit {
         char *name;
         uint64_t cgroup_id;
-        uint64_t *values;               /* one for each of key_specs */
+        uint64_t *values;               /* one for each key */
 } Unit;
 
 typedef struct UnitList {
@@ -69,6 +70,15 @@ typedef struct UnitList {
 void unit_list_done(UnitList *l);
 void manager_done(Manager *m);
 void mechanism_done(Mechanism *m);
+
+/*
+ * The tunables that the policy in force has of its own, NULL for none or when they are not known.
+ * client_connect() finds them. keys_at() and its like take them.
+ */
+extern OwnTunables *own_keys;
+
+/* Finds them when memsecd runs, and says nothing when it cannot. */
+void client_find_own(void);
 
 ExitStatus client_connect(sd_bus **ret);
 
@@ -94,7 +104,7 @@ const KeySpec *client_find_key(const char *path, const char *interface, const ch
 /* By name. */
 ExitStatus client_get_units(sd_bus *bus, UnitList *ret);
 
-/* VALUES has room for one of each of key_specs. */
+/* VALUES has room for one of each key. */
 ExitStatus client_get_unit(sd_bus *bus, const char *unit, uint64_t *values);
 /* What is said of PATTERN itself, by files and live; *ret has no pattern. */
 ExitStatus client_get_unit_settings(sd_bus *bus, const char *pattern, UnitSettings *ret);

@@ -13,7 +13,9 @@
 
 /*
  * The keys that a file sets, the policy being the first and then key_specs, and their values in a model.
- * That has what the file says of units as well.
+ * That has what the file says of units as well. What it says of tunables that policies have of their own
+ * stays the text that it is, in the model's statements, since the policy may be another one than that in
+ * force.
  */
 typedef struct Dropin {
         PolicyModel *model;     /* keys that are not set have any value */
@@ -43,6 +45,8 @@ static int extreme_model(bool largest, PolicyModel **ret) {
         r = free_and_strdup(&model->policy, largest ? "largest" : "smallest");
         if (r < 0)
                 return r;
+
+        model->any_policy = true;
 
         for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
                 key_spec_set(spec, &model->params, largest ? spec->max : spec->min);
@@ -144,16 +148,64 @@ static int print_keys(FILE *f, int depth, uint64_t keys, const struct memsec_par
         return 0;
 }
 
+/* Is it a statement about UNIT, or, if that is NULL, about everyone? */
+static bool is_of_unit(const OwnStatement *s, const char *unit) {
+        return unit && s->unit ? streq(unit, s->unit) : !unit && !s->unit;
+}
+
+/* Writes what is said of tunables that policies have of their own, of everyone or of UNIT. */
+static void print_own(FILE *f, int depth, const PolicyModel *model, const char *unit) {
+        const OwnStatement *end = model->own_statements + model->n_own_statements;
+
+        for (const OwnStatement *s = model->own_statements; s < end; s++) {
+                if (s->key || !is_of_unit(s, unit))
+                        continue;
+
+                fprintf(f, "%*s%s:\n", 2 * depth, "", s->policy);
+                for (const OwnStatement *v = model->own_statements; v < end; v++)
+                        if (v->key && is_of_unit(v, unit) && streq(v->policy, s->policy))
+                                fprintf(f, "%*s%s: %s\n", 2 * depth + 2, "", v->key, v->text);
+        }
+}
+
+/* Is this the first that is said of a unit, of which nothing but tunables of policies' own is set? */
+static bool is_only_own(const PolicyModel *model, size_t i) {
+        const char *unit = model->own_statements[i].unit;
+
+        if (!unit || model->own_statements[i].key)
+                return false;
+
+        for (size_t k = 0; k < model->n_units; k++)
+                if (streq(model->units[k].pattern, unit))
+                        return false;
+        for (size_t k = 0; k < i; k++)
+                if (is_of_unit(model->own_statements + k, unit))
+                        return false;
+
+        return true;
+}
+
 /* There is no quote in the name of a unit. */
 static int print_units(FILE *f, const PolicyModel *model) {
+        const char *title = "units:\n";
         int r = 0;
 
-        if (model->n_units > 0)
-                fputs("units:\n", f);
-
         for (size_t i = 0; r >= 0 && i < model->n_units; i++) {
-                fprintf(f, "  '%s':\n", model->units[i].pattern);
+                const char *unit = model->units[i].pattern;
+
+                fprintf(f, "%s  '%s':\n", title, unit);
+                title = "";
                 r = print_keys(f, 2, model->units[i].keys, &model->units[i].params);
+                print_own(f, 2, model, unit);
+        }
+
+        for (size_t i = 0; i < model->n_own_statements; i++) {
+                if (!is_only_own(model, i))
+                        continue;
+
+                fprintf(f, "%s  '%s':\n", title, model->own_statements[i].unit);
+                title = "";
+                print_own(f, 2, model, model->own_statements[i].unit);
         }
 
         return r;
@@ -177,6 +229,7 @@ static int print_dropin(FILE *f, const Dropin *d) {
         if (r < 0)
                 return r;
 
+        print_own(f, 0, d->model, /* unit= */ NULL);
         return print_units(f, d->model);
 }
 
@@ -220,6 +273,61 @@ static size_t setting_index(const Setting *s) {
         return s->spec ? (size_t) (s->spec - key_specs) + 1 : 0;
 }
 
+/* The statement about a tunable that a policy has of its own, or its section without KEY. NULL if none. */
+static OwnStatement *find_statement(const Dropin *d, const char *unit, const char *policy, const char *key) {
+        for (size_t i = 0; i < d->model->n_own_statements; i++) {
+                OwnStatement *s = d->model->own_statements + i;
+
+                if (is_of_unit(s, unit) && streq(s->policy, policy) &&
+                    (key ? s->key && streq(s->key, key) : !s->key))
+                        return s;
+        }
+
+        return NULL;
+}
+
+static int add_statement(Dropin *d, const char *unit, const char *policy, const char *key) {
+        PolicyModel *model = d->model;
+        OwnStatement *longer, *s;
+        int r;
+
+        longer = reallocarray(model->own_statements, model->n_own_statements + 1, sizeof(OwnStatement));
+        if (!longer)
+                return -ENOMEM;
+
+        model->own_statements = longer;
+        s = longer + model->n_own_statements++;
+        *s = (OwnStatement) {};
+        r = free_and_strdup(&s->policy, policy);
+        if (r >= 0)
+                r = free_and_strdup(&s->unit, unit);
+        if (r >= 0)
+                r = free_and_strdup(&s->key, key);
+
+        return r;
+}
+
+/* Has the file say what a tunable of a policy's own is from here on. */
+static int dropin_merge_own(Dropin *d, const char *unit, const Setting *setting) {
+        const char *policy = own_keys->policy, *key = own_name(setting->spec);
+        _cleanup_free_ char *value = NULL;
+        OwnStatement *s;
+        int r = 0;
+
+        if (!find_statement(d, unit, policy, NULL))
+                r = add_statement(d, unit, policy, NULL);
+        if (r >= 0 && !find_statement(d, unit, policy, key))
+                r = add_statement(d, unit, policy, key);
+        if (r < 0)
+                return r;
+
+        if (value_format(setting->spec, setting->value, &value) < 0)
+                return -ENOMEM;
+
+        s = find_statement(d, unit, policy, key);
+        return free_and_replace(s->text, value);
+}
+
 /* What is said of UNIT is said once in the file, behind what it says of other units. */
 static int dropin_merge_unit(Dropin *d, const char *unit, const Setting *settings, size_t n_settings) {
         UnitSettings said;
@@ -227,6 +335,13 @@ static int dropin_merge_unit(Dropin *d, const char *unit, const Setting *setting
 
         policy_model_get_unit(d->model, unit, &said);
         for (const Setting *s = settings; s < settings + n_settings; s++) {
+                if (key_is_own(s->spec)) {
+                        r = dropin_merge_own(d, unit, s);
+                        if (r < 0)
+                                return r;
+                        continue;
+                }
+
                 said.keys |= UINT64_C(1) << (s->spec - key_specs);
                 key_spec_set(s->spec, &said.params, s->value);
         }
@@ -245,17 +360,22 @@ static int dropin_merge_unit(Dropin *d, const char *unit, const Setting *setting
 }
 
 static int dropin_merge(Dropin *d, const char *unit, const Setting *settings, size_t n_settings) {
+        int r;
+
         if (unit)
                 return dropin_merge_unit(d, unit, settings, n_settings);
 
         for (const Setting *s = settings; s < settings + n_settings; s++) {
-                int r = 0;
-
-                d->sets[setting_index(s)] = true;
-                if (s->spec)
+                if (s->spec && key_is_own(s->spec))
+                        r = dropin_merge_own(d, unit, s);
+                else if (s->spec) {
+                        d->sets[setting_index(s)] = true;
                         key_spec_set(s->spec, &d->model->params, s->value);
-                else
+                        r = 0;
+                } else {
+                        d->sets[setting_index(s)] = true;
                         r = free_and_strdup(&d->model->policy, s->policy);
+                }
                 if (r < 0)
                         return r;
         }
@@ -270,8 +390,23 @@ static bool is_later(const char *path) {
         return strstr(path, "/policy.d/") && strcmp(name, DROPIN_NAME) > 0;
 }
 
-/* Does the file set SETTING, of everyone or of UNIT or what stands for it? */
+/* Does the file set a tunable of the policy's own, of everyone or of UNIT or what stands for it? */
+static bool dropin_sets_own(const Dropin *d, const char *unit, const Setting *setting) {
+        for (size_t i = 0; i < d->model->n_own_statements; i++) {
+                const OwnStatement *s = d->model->own_statements + i;
+
+                if (s->key && streq(s->policy, own_keys->policy) && streq(s->key, own_name(setting->spec)) &&
+                    (is_of_unit(s, unit) || (unit && s->unit && unit_pattern_matches(s->unit, unit))))
+                        return true;
+        }
+
+        return false;
+}
+
+/* The same of any setting. */
 static bool dropin_sets(const Dropin *d, const char *unit, const Setting *setting) {
+        if (setting->spec && key_is_own(setting->spec))
+                return dropin_sets_own(d, unit, setting);
         if (!unit)
                 return d->sets[setting_index(setting)];
 
@@ -314,8 +449,10 @@ static ExitStatus dropin_write(const char *path, const Dropin *d) {
         r = dropin_format(d, &text);
         if (r >= 0)
                 r = policy_model_new(&model);
-        if (r >= 0)
+        if (r >= 0) {
+                model->any_policy = true;
                 r = policy_model_read_text(model, path, text, strlen(text), &errors);
+        }
         if (r == -ENOMEM)
                 return out_of_memory();
         if (r < 0) {

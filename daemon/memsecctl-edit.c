@@ -114,14 +114,19 @@ static ExitStatus run_editor(const char *path) {
 }
 
 /* Shows all errors of the copy as if they were in the file that it is to replace. */
-static ExitStatus check_copy(const NewFile *copy, const char *text) {
+static ExitStatus check_copy(const char *root, const NewFile *copy, const char *text) {
         _cleanup_(policy_errors_done) PolicyErrors errors = {};
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        ExitStatus s;
         int r;
 
-        r = policy_model_new(&model);
+        s = files_model_for_one(root, &model);
+        if (s != STATUS_OK)
+                return s;
+
+        r = policy_model_read_text(model, copy->target, text, strlen(text), &errors);
         if (r >= 0)
-                r = policy_model_read_text(model, copy->target, text, strlen(text), &errors);
+                r = policy_model_resolve(model, root, /* may_miss= */ true, &errors);
         if (r == -ENOMEM)
                 return out_of_memory();
 
@@ -172,7 +177,7 @@ static bool ask_to_edit_again(int interrupt_fd) {
 }
 
 /* Until the copy is valid or the user gives up. *RET is what is in it then. */
-static ExitStatus edit_copy(const NewFile *copy, int interrupt_fd, char **ret) {
+static ExitStatus edit_copy(const char *root, const NewFile *copy, int interrupt_fd, char **ret) {
         for (;;) {
                 _cleanup_free_ char *text = NULL;
                 ExitStatus s;
@@ -188,7 +193,7 @@ static ExitStatus edit_copy(const NewFile *copy, int interrupt_fd, char **ret) {
                         return STATUS_FAILED;
                 }
 
-                if (check_copy(copy, text) == STATUS_OK) {
+                if (check_copy(root, copy, text) == STATUS_OK) {
                         *ret = TAKE_PTR(text);
                         return STATUS_OK;
                 }
@@ -200,7 +205,7 @@ static ExitStatus edit_copy(const NewFile *copy, int interrupt_fd, char **ret) {
         }
 }
 
-ExitStatus edit_file(const char *path, bool *ret_changed) {
+ExitStatus edit_file(const char *root, const char *path, bool *ret_changed) {
         _cleanup_free_ char *before = NULL, *after = NULL;
         _cleanup_close_ int interrupt_fd = -1;
         _cleanup_new_file_ NewFile copy = {};
@@ -213,7 +218,7 @@ ExitStatus edit_file(const char *path, bool *ret_changed) {
         if (s == STATUS_OK)
                 s = new_file_write(path, before ?: TEMPLATE, &copy);
         if (s == STATUS_OK)
-                s = edit_copy(&copy, interrupt_fd, &after);
+                s = edit_copy(root, &copy, interrupt_fd, &after);
         release_interrupts(interrupt_fd);
         if (s != STATUS_OK)
                 return s;

@@ -32,12 +32,33 @@ ExitStatus files_load(const char *root, PolicyModel **ret, char ***ret_files) {
         _cleanup_(policy_errors_done) PolicyErrors errors = {};
         int r;
 
-        r = policy_model_load(root, ret, ret_files, &errors);
+        r = policy_model_load(root, /* may_miss= */ true, ret, ret_files, &errors);
         if (r == -ENOMEM)
                 return out_of_memory();
 
         show_policy_errors(&errors, /* json= */ false);
         return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+ExitStatus files_model_for_one(const char *root, PolicyModel **ret) {
+        _cleanup_(policy_errors_done) PolicyErrors errors = {};
+        _cleanup_(policy_model_freep) PolicyModel *installed = NULL, *model = NULL;
+        _cleanup_strv_free_ char **files = NULL;
+        int r;
+
+        r = policy_model_new(&model);
+        if (r < 0)
+                return out_of_memory();
+
+        /* Their errors are no matter of the one file. */
+        r = policy_model_load(root, /* may_miss= */ true, &installed, &files, &errors);
+        if (r >= 0)
+                r = free_and_strdup(&model->policy, installed->policy);
+        if (r == -ENOMEM)
+                return out_of_memory();
+
+        *ret = TAKE_PTR(model);
+        return STATUS_OK;
 }
 
 /* Would memsecd read a file of this name, and is it one in the directory of drop-ins? */

@@ -15,6 +15,12 @@ DEFINE_TRIVIAL_CLEANUP_FUNC(PolicyModel *, policy_model_free)
 /* What all files below ROOT (NULL: "/") say, and which they are. Errors are shown, all of them. */
 ExitStatus files_load(const char *root, PolicyModel **ret, char ***ret_files);
 
+/*
+ * A model for one file to be read over, which may be a drop-in: the files below ROOT say which policy it may
+ * have something to say about.
+ */
+ExitStatus files_model_for_one(const char *root, PolicyModel **ret);
+
 /* The path of /etc/memsec/policy.yaml, or of the drop-in of that name, below ROOT. */
 ExitStatus file_path(const char *root, const char *dropin, char **ret);
 

@@ -85,7 +85,7 @@ static void print_setting(const KeySpec *spec, uint64_t value) {
         (void) snprintf(name, sizeof(name), "memsec_setting_%s%s%s", spec->path, unit ? "_" : "",
                         unit ?: "");
         for (char *p = name; *p; p++)
-                if (*p == '.')
+                if (*p == '.' || *p == '-')
                         *p = '_';
 
         if (spec->type == KEY_CHOICE)
@@ -129,8 +129,8 @@ void show_metrics(const Status *status) {
         print_metric("memsec_units", "gauge", NULL, "Units that run and have settings of their own.",
                      status->units.n_items);
 
-        for (size_t i = 0; i < n_key_specs; i++)
-                print_setting(key_specs + i, status->values[i]);
+        for (size_t i = 0; i < keys_count(own_keys); i++)
+                print_setting(keys_at(own_keys, i), status->values[i]);
 
         for (size_t i = 0; i < status->n_mechanisms; i++)
                 print_mechanism(status->mechanisms + i);

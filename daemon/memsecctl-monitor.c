@@ -19,7 +19,7 @@ typedef struct Monitor {
         sd_event *event;
         bool json;
         const char *unit;       /* or NULL */
-        uint64_t *values;       /* the unit's, one for each of key_specs */
+        uint64_t *values;       /* the unit's, one for each key */
         bool known;             /* there are values */
 } Monitor;
 
@@ -65,9 +65,31 @@ static int read_manager_property(sd_bus_message *m, const char *name, Change *re
         return sd_bus_message_skip(m, "v");
 }
 
-static int read_property(sd_bus_message *m, const char *interface, const char *name, Change *ret) {
+/* The policy may be another one, with other tunables of its own: then all values are new. */
+static void find_own_again(Monitor *monitor) {
+        OwnTunables *before = TAKE_PTR(own_keys);
+
+        client_find_own();
+        if (!own_tunables_equal(before, own_keys))
+                monitor->known = false;
+
+        own_tunables_unref(before);
+}
+
+/* A policy has other tunables of its own than the one before. What they are called is told next. */
+static int read_policy_property(sd_bus_message *m, const char *name, Monitor *monitor) {
+        if (streq(name, "Tunables"))
+                find_own_again(monitor);
+
+        return sd_bus_message_skip(m, "v");
+}
+
+static int read_property(sd_bus_message *m, const char *interface, const char *name, Monitor *monitor,
+                         Change *ret) {
         if (streq(interface, CLIENT_MANAGER_INTERFACE))
                 return read_manager_property(m, name, ret);
+        if (streq(interface, CLIENT_POLICY_INTERFACE))
+                return read_policy_property(m, name, monitor);
 
         ret->spec = client_find_key(sd_bus_message_get_path(m), interface, name);
         if (!ret->spec)
@@ -87,7 +109,7 @@ static int read_entry(sd_bus_message *m, const char *interface, Monitor *monitor
         if (r < 0)
                 return r;
 
-        r = read_property(m, interface, name, &change);
+        r = read_property(m, interface, name, monitor, &change);
         if (r < 0)
                 return r;
 
@@ -128,15 +150,16 @@ static int ask_unit(sd_bus *bus, Monitor *monitor, bool print) {
         if (r <= 0)
                 return r;
 
-        values = calloc(n_key_specs, sizeof(uint64_t));
+        find_own_again(monitor);
+        values = calloc(keys_count(own_keys), sizeof(uint64_t));
         if (!values)
                 return -ENOMEM;
 
         if (client_get_unit(bus, monitor->unit, values) != STATUS_OK)
                 return -EIO;
 
-        for (size_t i = 0; r >= 0 && print && i < n_key_specs; i++) {
-                const KeySpec *spec = key_specs + i;
+        for (size_t i = 0; r >= 0 && print && i < keys_count(own_keys); i++) {
+                const KeySpec *spec = keys_at(own_keys, i);
                 const Change change = { .key = spec->path, .spec = spec, .value = values[i] };
 
                 if (!monitor->known || values[i] != monitor->values[i])
@@ -248,6 +271,8 @@ ExitStatus monitor_changes(const char *unit, bool json) {
                 monitor.event = event;
                 r = prepare(bus, &monitor);
         }
+        if (r >= 0)
+                client_find_own();
         if (r >= 0 && unit)
                 r = ask_unit(bus, &monitor, /* print= */ false);
         if (r >= 0) {

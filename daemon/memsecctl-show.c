@@ -80,11 +80,27 @@ static json_object *mechanism_to_json(const Status *status, const Mechanism *mec
         return o;
 }
 
+/* What the policy has of its own. */
+static json_object *own_to_json(const Status *status) {
+        json_object *o = json_object_new_object();
+
+        for (size_t i = n_key_specs; i < keys_count(own_keys); i++) {
+                const KeySpec *spec = keys_at(own_keys, i);
+
+                json_add_value(o, own_name(spec), spec, status->values[i]);
+        }
+
+        return o;
+}
+
 static json_object *unit_to_json(const Unit *unit) {
         json_object *o = json_object_new_object(), *settings = json_object_new_object();
 
-        for (size_t i = 0; i < n_key_specs; i++)
-                json_add_value(settings, key_specs[i].path, key_specs + i, unit->values[i]);
+        for (size_t i = 0; i < keys_count(own_keys); i++) {
+                const KeySpec *spec = keys_at(own_keys, i);
+
+                json_add_value(settings, spec->path, spec, unit->values[i]);
+        }
 
         json_add_number(o, "cgroup", unit->cgroup_id);
         json_object_object_add(o, "settings", settings);
@@ -114,6 +130,7 @@ static void show_status_json(const Status *status) {
         json_add_number(o, "abi", m->abi);
         json_add_string(o, "error", m->error);
         json_object_object_add(o, "files", files);
+        json_object_object_add(o, "tunables", own_to_json(status));
         json_object_object_add(o, "mechanisms", mechanisms);
         json_object_object_add(o, "units", units);
         json_print(o);
@@ -142,6 +159,28 @@ static void print_numbers(const char *section, const NumberList *numbers) {
         }
 }
 
+static void print_setting_line(const char **section, const char *name, const KeySpec *spec, uint64_t value) {
+        const char *unit = spec->type == KEY_COUNT ? spec->unit : NULL;
+
+        print_name(section, name);
+        print_value(spec, value);
+        printf("%s%s\n", unit ? " " : "", unit ?: "");
+}
+
+/* What the policy has of its own. */
+static void print_own(const Status *status) {
+        const char *section = "Settings";
+
+        if (own_keys)
+                printf("\n%s\n", own_keys->policy);
+
+        for (size_t i = n_key_specs; i < keys_count(own_keys); i++) {
+                const KeySpec *spec = keys_at(own_keys, i);
+
+                print_setting_line(&section, own_name(spec), spec, status->values[i]);
+        }
+}
+
 static void print_mechanism(const Status *status, const Mechanism *mechanism) {
         const char *section = "Settings";
 
@@ -154,10 +193,7 @@ static void print_mechanism(const Status *status, const Mechanism *mechanism) {
                 if (!name)
                         continue;
 
-                print_name(&section, name);
-                print_value(spec, status->values[i]);
-                printf("%s%s\n", spec->type == KEY_COUNT && spec->unit ? " " : "",
-                       spec->type == KEY_COUNT && spec->unit ? spec->unit : "");
+                print_setting_line(&section, name, spec, status->values[i]);
         }
 
         print_numbers("Limits", &mechanism->limits);
@@ -170,9 +206,11 @@ static void print_units(const UnitList *units) {
 
         for (size_t i = 0; i < units->n_items; i++) {
                 printf("  %s", units->items[i].name);
-                for (size_t k = 0; k < n_key_specs; k++) {
-                        printf(" %s=", key_specs[k].path);
-                        print_value(key_specs + k, units->items[i].values[k]);
+                for (size_t k = 0; k < keys_count(own_keys); k++) {
+                        const KeySpec *spec = keys_at(own_keys, k);
+
+                        printf(" %s=", spec->path);
+                        print_value(spec, units->items[i].values[k]);
                 }
                 putchar('\n');
         }
@@ -215,6 +253,7 @@ static void show_status_text(const Status *status) {
 
         print_field("Error", m->error);
 
+        print_own(status);
         for (size_t i = 0; i < status->n_mechanisms; i++)
                 print_mechanism(status, status->mechanisms + i);
 

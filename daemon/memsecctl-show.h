@@ -21,7 +21,7 @@ typedef struct Status {
         Manager manager;
         Mechanism *mechanisms;
         size_t n_mechanisms;
-        uint64_t *values;               /* one for each of key_specs */
+        uint64_t *values;               /* one for each key */
         UnitList units;
 } Status;
 

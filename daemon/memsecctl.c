@@ -20,6 +20,7 @@
 #include "memsecctl-keyids.h"
 #include "memsecctl-owners.h"
 #include "memsecctl-show.h"
+#include "memsecctl-status.h"
 #include "memsecctl-top.h"
 #include "policy.h"
 #include "util.h"
@@ -49,64 +50,11 @@ static ExitStatus out_of_memory(void) {
         return STATUS_FAILED;
 }
 
-static void status_done(Status *status) {
-        manager_done(&status->manager);
-        unit_list_done(&status->units);
-        for (size_t i = 0; i < status->n_mechanisms; i++)
-                mechanism_done(status->mechanisms + i);
-
-        free(status->mechanisms);
-        free(status->values);
-}
-
-/* Everything about the mechanisms that there are keys for. */
-static ExitStatus fetch_mechanisms(sd_bus *bus, Status *status) {
-        _cleanup_strv_free_ char **names = NULL;
-        ExitStatus s;
-
-        if (key_spec_children("", &names) < 0)
-                return out_of_memory();
-
-        status->values = calloc(n_key_specs, sizeof(uint64_t));
-        status->mechanisms = calloc(strv_length(names), sizeof(Mechanism));
-        if (!status->values || !status->mechanisms)
-                return out_of_memory();
-
-        for (size_t i = 0; i < n_key_specs; i++) {
-                s = client_get_key(bus, key_specs + i, status->values + i);
-                if (s != STATUS_OK)
-                        return s;
-        }
-
-        for (char **name = names; *name; name++) {
-                s = client_get_mechanism(bus, *name, status->mechanisms + status->n_mechanisms++);
-                if (s != STATUS_OK)
-                        return s;
-        }
-
-        return STATUS_OK;
-}
-
-static ExitStatus fetch_status(Status *status) {
-        _cleanup_bus_ sd_bus *bus = NULL;
-        ExitStatus s;
-
-        s = client_connect(&bus);
-        if (s == STATUS_OK)
-                s = client_get_manager(bus, &status->manager);
-        if (s == STATUS_OK)
-                s = fetch_mechanisms(bus, status);
-        if (s == STATUS_OK)
-                s = client_get_units(bus, &status->units);
-
-        return s;
-}
-
 static ExitStatus verb_status(char **args _unused_) {
         _cleanup_(status_done) Status status = {};
         ExitStatus s;
 
-        s = fetch_status(&status);
+        s = status_fetch(&status);
         if (s != STATUS_OK)
                 return s;
 
@@ -118,7 +66,7 @@ static ExitStatus verb_metrics(char **args _unused_) {
         _cleanup_(status_done) Status status = {};
         ExitStatus s;
 
-        s = fetch_status(&status);
+        s = status_fetch(&status);
         if (s != STATUS_OK)
                 return s;
 
@@ -138,6 +86,14 @@ static void settings_done(Settings *s) {
         free(s->items);
 }
 
+/* memsecd knows which tunables the policy has of its own. Of those of the table it need not be asked. */
+static const KeySpec *find_own_key(const char *key) {
+        if (!own_keys && strchr(key, '.'))
+                client_find_own();
+
+        return keys_find(own_keys, key);
+}
+
 /* Fills in which key is meant, "policy" being the one that is not in the table. */
 static ExitStatus setting_find_key(Setting *setting, const char *key) {
         const char *nearest;
@@ -150,15 +106,30 @@ static ExitStatus setting_find_key(Setting *setting, const char *key) {
                 return STATUS_OK;
 
         setting->spec = key_spec_find(key);
+        if (!setting->spec)
+                setting->spec = find_own_key(key);
         if (setting->spec)
                 return STATUS_OK;
 
-        nearest = key_spec_nearest(key);
+        nearest = keys_nearest(own_keys, key);
         if (nearest)
                 fprintf(stderr, "Unknown key '%s', did you mean '%s'?\n", key, nearest);
         else
                 fprintf(stderr, "Unknown key '%s'; 'memsecctl get' lists all.\n", key);
         return STATUS_USAGE;
+}
+
+/* A mistake on the command line is one whether memsecd runs or not. */
+static ExitStatus keys_are_known(char **keys) {
+        ExitStatus s = STATUS_OK;
+
+        for (; s == STATUS_OK && *keys; keys++) {
+                Setting setting = {};
+
+                s = setting_find_key(&setting, *keys);
+        }
+
+        return s;
 }
 
 static ExitStatus settings_alloc(size_t n, Settings *ret) {
@@ -175,7 +146,7 @@ static ExitStatus settings_from_keys(char **keys, Settings *ret) {
         size_t n = strv_length(keys), n_policy = arg_unit ? 0 : 1;
         ExitStatus s;
 
-        s = settings_alloc(n > 0 ? n : n_key_specs + n_policy, ret);
+        s = settings_alloc(n > 0 ? n : keys_count(own_keys) + n_policy, ret);
         if (s != STATUS_OK)
                 return s;
 
@@ -186,8 +157,8 @@ static ExitStatus settings_from_keys(char **keys, Settings *ret) {
         }
 
         if (n == 0)
-                for (size_t i = 0; i < n_key_specs; i++)
-                        ret->items[i + n_policy].spec = key_specs + i;
+                for (size_t i = 0; i < keys_count(own_keys); i++)
+                        ret->items[i + n_policy].spec = keys_at(own_keys, i);
 
         return STATUS_OK;
 }
@@ -196,7 +167,7 @@ static ExitStatus settings_fetch_unit(sd_bus *bus, Settings *settings) {
         _cleanup_free_ uint64_t *values = NULL;
         ExitStatus s;
 
-        values = calloc(n_key_specs, sizeof(uint64_t));
+        values = calloc(keys_count(own_keys), sizeof(uint64_t));
         if (!values)
                 return out_of_memory();
 
@@ -205,7 +176,7 @@ static ExitStatus settings_fetch_unit(sd_bus *bus, Settings *settings) {
                 return s;
 
         for (Setting *i = settings->items; i < settings->items + settings->n_items; i++)
-                i->value = values[i->spec - key_specs];
+                i->value = values[key_index(i->spec)];
 
         return STATUS_OK;
 }
@@ -215,9 +186,11 @@ static ExitStatus settings_fetch(char **keys, Settings *ret) {
         _cleanup_bus_ sd_bus *bus = NULL;
         ExitStatus s;
 
-        s = settings_from_keys(keys, ret);
+        s = keys_are_known(keys);
         if (s == STATUS_OK)
                 s = client_connect(&bus);
+        if (s == STATUS_OK)
+                s = settings_from_keys(keys, ret);
         if (s != STATUS_OK)
                 return s;
 
@@ -352,10 +325,10 @@ static ExitStatus verb_reload(char **args _unused_) {
         return client_reload(bus);
 }
 
-/* What SAID has of the key of a unit's setting. */
-static void setting_take_said(Setting *setting, const UnitSettings *said) {
-        setting->value = key_spec_get(setting->spec, &said->params);
-        setting->unset = !(said->keys & (UINT64_C(1) << (setting->spec - key_specs)));
+/* What SAID has of SPEC, the key of a unit's setting. */
+static void setting_take_said(Setting *setting, const KeySpec *spec, const UnitSettings *said) {
+        setting->value = key_spec_get(spec, &said->params);
+        setting->unset = !(said->keys & (UINT64_C(1) << key_index(spec)));
 }
 
 static ExitStatus unit_pattern_is_valid(const char *pattern) {
@@ -379,21 +352,41 @@ static ExitStatus settings_fetch_said(char **keys, Settings *ret) {
 
         s = unit_pattern_is_valid(arg_unit);
         if (s == STATUS_OK)
-                s = settings_from_keys(keys, ret);
+                s = keys_are_known(keys);
         if (s == STATUS_OK)
                 s = client_connect(&bus);
+        if (s == STATUS_OK)
+                s = settings_from_keys(keys, ret);
         if (s == STATUS_OK)
                 s = client_get_unit_settings(bus, arg_unit, &said);
         if (s != STATUS_OK)
                 return s;
 
         for (Setting *i = ret->items; i < ret->items + ret->n_items; i++)
-                setting_take_said(i, &said);
+                setting_take_said(i, i->spec, &said);
 
         return STATUS_OK;
 }
 
-/* The same keys as SETTINGS, with what MODEL, which the files make, says of them. */
+/* Fills in what MODEL, which the files make, says of the key; SAID is what it says of the unit. */
+static int setting_from_model(Setting *setting, const PolicyModel *model, const UnitSettings *said) {
+        const KeySpec *spec = setting->spec ? keys_find(model->own, setting->spec->path) : NULL;
+
+        if (!setting->spec)
+                return free_and_strdup(&setting->policy, model->policy);
+
+        /* The policy of the files may not have it. */
+        if (!spec)
+                setting->unset = true;
+        else if (arg_unit)
+                setting_take_said(setting, spec, said);
+        else
+                setting->value = key_spec_get(spec, &model->params);
+
+        return 0;
+}
+
+/* The same keys as SETTINGS, with what MODEL says of them. */
 static ExitStatus settings_from_model(const Settings *settings, const PolicyModel *model, Settings *ret) {
         UnitSettings said = {};
         ExitStatus s;
@@ -406,14 +399,8 @@ static ExitStatus settings_from_model(const Settings *settings, const PolicyMode
                 policy_model_get_unit(model, arg_unit, &said);
 
         for (size_t i = 0; i < ret->n_items; i++) {
-                Setting *setting = ret->items + i;
-
-                setting->spec = settings->items[i].spec;
-                if (arg_unit)
-                        setting_take_said(setting, &said);
-                else if (setting->spec)
-                        setting->value = key_spec_get(setting->spec, &model->params);
-                else if (!(setting->policy = strdup(model->policy)))
+                ret->items[i].spec = settings->items[i].spec;
+                if (setting_from_model(ret->items + i, model, &said) < 0)
                         return out_of_memory();
         }
 
@@ -521,7 +508,7 @@ static ExitStatus verb_edit(char **args) {
 
         s = file_path(arg_root, arg_drop_in, &path);
         if (s == STATUS_OK)
-                s = edit_file(path, &changed);
+                s = edit_file(arg_root, path, &changed);
         if (s != STATUS_OK || !changed)
                 return s;
 
@@ -574,13 +561,16 @@ static ExitStatus verb_keyids(char **args _unused_) {
 
 static ExitStatus verify_file(const char *path, PolicyErrors *errors) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
+        ExitStatus s;
         int r;
 
-        r = policy_model_new(&model);
-        if (r < 0)
-                return out_of_memory();
+        s = files_model_for_one(arg_root, &model);
+        if (s != STATUS_OK)
+                return s;
 
         r = policy_model_read_file(model, path, errors);
+        if (r >= 0)
+                r = policy_model_resolve(model, arg_root, /* may_miss= */ true, errors);
         if (r == -ENOMEM)
                 return out_of_memory();
 

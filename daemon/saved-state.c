@@ -23,16 +23,29 @@ int saved_state_open(void) {
 /* A tunable of the unit on the last UNIT line. */
 #define UNIT_PREFIX "unit."
 
-static void print_unit(FILE *f, const UnitSettings *settings) {
+static void print_unit(FILE *f, const UnitSettings *settings, const OwnTunables *own) {
         fprintf(f, "UNIT=%s\n", settings->pattern);
-        for (size_t i = 0; i < n_key_specs; i++)
+        for (size_t i = 0; i < keys_count(own); i++) {
+                const KeySpec *spec = keys_at(own, i);
+
                 if (settings->keys & (UINT64_C(1) << i))
-                        fprintf(f, UNIT_PREFIX "%s=%" PRIu64 "\n", key_specs[i].path,
-                                key_spec_get(key_specs + i, &settings->params));
+                        fprintf(f, UNIT_PREFIX "%s=%" PRIu64 "\n", spec->path,
+                                key_spec_get(spec, &settings->params));
+        }
+}
+
+/* What the policy that runs has of its own: its file may have been replaced when somebody reads this. */
+static void print_own(FILE *f, const OwnTunables *own) {
+        for (size_t i = 0; own && i < own->n_specs; i++) {
+                STRV_FOREACH(tag, own->tags[i])
+                        fprintf(f, "TAG=%s\n", *tag);
+                fprintf(f, "TUNABLE=%s\n", own_name(own->specs + i));
+        }
 }
 
 static void print_state(FILE *f, const SavedState *state) {
         const struct memsec_params *params = &state->model->params;
+        const OwnTunables *own = state->model->own;
 
         fprintf(f, "POLICY=%s\n", state->model->policy);
         fprintf(f, "OBJECT=%s\n", state->object ?: "");
@@ -42,11 +55,12 @@ static void print_state(FILE *f, const SavedState *state) {
         for (char **file = state->files; file && *file; file++)
                 fprintf(f, "FILE=%s\n", *file);
 
-        for (size_t i = 0; i < n_key_specs; i++)
-                fprintf(f, "%s=%" PRIu64 "\n", key_specs[i].path, key_spec_get(key_specs + i, params));
+        print_own(f, own);
+        for (size_t i = 0; i < keys_count(own); i++)
+                fprintf(f, "%s=%" PRIu64 "\n", keys_at(own, i)->path, key_spec_get(keys_at(own, i), params));
 
         for (size_t i = 0; i < state->model->n_units; i++)
-                print_unit(f, state->model->units + i);
+                print_unit(f, state->model->units + i, own);
 
         /* A state without its end was cut off. */
         fputs("END=1\n", f);
@@ -112,7 +126,7 @@ static int parse_number(const char *text, uint64_t max, uint64_t *ret) {
 
 /* UNIT is NULL for everyone's. */
 static int parse_tunable(SavedState *state, const char *unit, const char *name, const char *value) {
-        const KeySpec *spec = key_spec_find(name);
+        const KeySpec *spec = keys_find(state->model->own, name);
         uint64_t number;
         int r;
 
@@ -132,9 +146,39 @@ static int parse_tunable(SavedState *state, const char *unit, const char *name, 
         return 0;
 }
 
-/* *UNIT is the value of the last UNIT line. */
-static int parse_line(SavedState *state, const char **unit, const char *name, const char *value) {
+/* Where the lines before have left the reader. */
+typedef struct Parser {
+        SavedState *state;
+        const char *unit;       /* the value of the last UNIT line */
+        char **tags;            /* those of the TAG lines since the last TUNABLE line */
+} Parser;
+
+/* Adds the tunable NAME of the policy, described by the tags. */
+static int parse_own(Parser *parser, const char *name) {
+        PolicyModel *model = parser->state->model;
+        _cleanup_free_ char *policy = NULL, *error = NULL;
+        const KeySpec *spec;
+        int r = 0;
+
+        if (!model->own) {
+                r = policy_short_name(model->policy, &policy);
+                if (r >= 0)
+                        r = own_tunables_new(policy, &model->own);
+        }
+        if (r >= 0)
+                r = own_tunables_add(model->own, name, parser->tags, &error);
+        if (r < 0)
+                return r == -ENOMEM ? r : -EBADMSG;
+
+        spec = model->own->specs + model->own->n_specs - 1;
+        key_spec_set(spec, &model->params, spec->def);
+        parser->tags = strv_free(parser->tags);
+        return 0;
+}
+
+static int parse_line(Parser *parser, const char *name, const char *value) {
         const char *unit_name = startswith(name, UNIT_PREFIX);
+        SavedState *state = parser->state;
         uint64_t number;
         int r;
 
@@ -144,6 +188,10 @@ static int parse_line(SavedState *state, const char **unit, const char *name, co
                 return free_and_strdup(&state->object, value);
         if (streq(name, "FILE"))
                 return strv_extend(&state->files, value);
+        if (streq(name, "TAG"))
+                return strv_extend(&parser->tags, value);
+        if (streq(name, "TUNABLE"))
+                return parse_own(parser, value);
 
         if (streq(name, "MAP")) {
                 r = parse_number(value, UINT32_MAX, &number);
@@ -160,21 +208,39 @@ static int parse_line(SavedState *state, const char **unit, const char *name, co
         }
 
         if (streq(name, "UNIT")) {
-                *unit = value;
+                parser->unit = value;
                 return 0;
         }
 
         if (unit_name)
-                return *unit ? parse_tunable(state, *unit, unit_name, value) : -EBADMSG;
+                return parser->unit ? parse_tunable(state, parser->unit, unit_name, value) : -EBADMSG;
 
         return parse_tunable(state, NULL, name, value);
+}
+
+static int parse_text(Parser *parser, char *text) {
+        char *line, *next, *value;
+        int r;
+
+        for (line = text; !startswith(line, "END=1\n"); line = next) {
+                next = strchr(line, '\n');
+                value = strchr(line, '=');
+                if (!next || !value || value > next)
+                        return -EBADMSG;
+
+                *next++ = *value++ = '\0';
+                r = parse_line(parser, line, value);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
 }
 
 int saved_state_read(int fd, SavedState *ret) {
         _cleanup_saved_state_ SavedState state = {};
         _cleanup_free_ char *text = NULL;
-        char *line, *next, *value;
-        const char *unit = NULL;
+        Parser parser = { .state = &state };
         int r;
 
         r = read_text(fd, &text);
@@ -185,17 +251,10 @@ int saved_state_read(int fd, SavedState *ret) {
         if (r < 0)
                 return r;
 
-        for (line = text; !startswith(line, "END=1\n"); line = next) {
-                next = strchr(line, '\n');
-                value = strchr(line, '=');
-                if (!next || !value || value > next)
-                        return -EBADMSG;
-
-                *next++ = *value++ = '\0';
-                r = parse_line(&state, &unit, line, value);
-                if (r < 0)
-                        return r;
-        }
+        r = parse_text(&parser, text);
+        strv_free(parser.tags);
+        if (r < 0)
+                return r;
 
         *ret = state;
         state = (SavedState) {};

@@ -12,7 +12,7 @@
 typedef struct SavedState {
         PolicyModel *model;
         char **files;
-        char *object;           /* see bpf_object_identity() */
+        char *object;           /* see policy_object_identity() */
         uint32_t map_id;        /* the struct_ops map that "params" belongs to */
         bool stopped;           /* ended when asked to, not by a crash */
 } SavedState;

@@ -24,15 +24,18 @@ static int append_param(sd_bus_message *reply, const KeySpec *spec, uint64_t val
         return sd_bus_message_close_container(reply);
 }
 
-static int append_params(sd_bus_message *reply, const struct memsec_params *params, uint64_t keys) {
+static int append_params(sd_bus_message *reply, const OwnTunables *own, const struct memsec_params *params,
+                         uint64_t keys) {
         int r;
 
         r = sd_bus_message_open_container(reply, 'a', "{sv}");
         if (r < 0)
                 return r;
 
-        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
-                if (!(keys & (UINT64_C(1) << (spec - key_specs))))
+        for (size_t i = 0; i < keys_count(own); i++) {
+                const KeySpec *spec = keys_at(own, i);
+
+                if (!(keys & (UINT64_C(1) << i)))
                         continue;
 
                 r = append_param(reply, spec, key_spec_get(spec, params));
@@ -43,7 +46,7 @@ static int append_params(sd_bus_message *reply, const struct memsec_params *para
         return sd_bus_message_close_container(reply);
 }
 
-static int append_unit(sd_bus_message *reply, const UnitCgroup *item) {
+static int append_unit(sd_bus_message *reply, const OwnTunables *own, const UnitCgroup *item) {
         int r;
 
         r = sd_bus_message_open_container(reply, 'r', "sta{sv}");
@@ -54,7 +57,7 @@ static int append_unit(sd_bus_message *reply, const UnitCgroup *item) {
         if (r < 0)
                 return r;
 
-        r = append_params(reply, &item->params, ALL_KEYS);
+        r = append_params(reply, own, &item->params, ALL_KEYS);
         if (r < 0)
                 return r;
 
@@ -63,7 +66,8 @@ static int append_unit(sd_bus_message *reply, const UnitCgroup *item) {
 
 int property_get_units(sd_bus *bus, const char *path, const char *interface, const char *property,
                        sd_bus_message *reply, void *userdata, sd_bus_error *error) {
-        const Units *units = ((Manager *) userdata)->units;
+        const Manager *m = userdata;
+        const Units *units = m->units;
         int r;
 
         r = sd_bus_message_open_container(reply, 'a', "(sta{sv})");
@@ -76,7 +80,7 @@ int property_get_units(sd_bus *bus, const char *path, const char *interface, con
                 if (!item->has_params || item->gone_usec > 0 || !unit_cgroup_name(item))
                         continue;
 
-                r = append_unit(reply, item);
+                r = append_unit(reply, m->status.model->own, item);
                 if (r < 0)
                         return r;
         }
@@ -84,7 +88,7 @@ int property_get_units(sd_bus *bus, const char *path, const char *interface, con
         return sd_bus_message_close_container(reply);
 }
 
-static int append_settings(sd_bus_message *reply, const UnitSettings *settings) {
+static int append_settings(sd_bus_message *reply, const OwnTunables *own, const UnitSettings *settings) {
         int r;
 
         r = sd_bus_message_open_container(reply, 'r', "sa{sv}");
@@ -95,7 +99,7 @@ static int append_settings(sd_bus_message *reply, const UnitSettings *settings) 
         if (r < 0)
                 return r;
 
-        r = append_params(reply, &settings->params, settings->keys);
+        r = append_params(reply, own, &settings->params, settings->keys);
         if (r < 0)
                 return r;
 
@@ -112,7 +116,7 @@ int property_get_unit_settings(sd_bus *bus, const char *path, const char *interf
                 return r;
 
         for (size_t i = 0; i < model->n_units; i++) {
-                r = append_settings(reply, model->units + i);
+                r = append_settings(reply, model->own, model->units + i);
                 if (r < 0)
                         return r;
         }
@@ -142,6 +146,7 @@ static int unit_params(Manager *m, const char *unit, struct memsec_params *ret) 
 int method_get_unit(sd_bus_message *message, void *userdata, sd_bus_error *error) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         struct memsec_params params;
+        Manager *m = userdata;
         const char *unit;
         int r;
 
@@ -153,7 +158,7 @@ int method_get_unit(sd_bus_message *message, void *userdata, sd_bus_error *error
                 return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
                                         "Expected the name of a .service, .slice or .scope.");
 
-        r = unit_params(userdata, unit, &params);
+        r = unit_params(m, unit, &params);
         if (r < 0)
                 return r;
 
@@ -161,7 +166,7 @@ int method_get_unit(sd_bus_message *message, void *userdata, sd_bus_error *error
         if (r < 0)
                 return r;
 
-        r = append_params(reply, &params, ALL_KEYS);
+        r = append_params(reply, m->status.model->own, &params, ALL_KEYS);
         if (r < 0)
                 return r;
 
@@ -170,6 +175,7 @@ int method_get_unit(sd_bus_message *message, void *userdata, sd_bus_error *error
 
 int method_set_unit(sd_bus_message *message, void *userdata, sd_bus_error *error) {
         _cleanup_free_ char *reason = NULL;
+        Manager *m = userdata;
         const char *unit, *key;
         const KeySpec *spec;
         uint64_t value;
@@ -185,7 +191,7 @@ int method_set_unit(sd_bus_message *message, void *userdata, sd_bus_error *error
         if (r < 0)
                 return r;
 
-        spec = key_spec_find(key);
+        spec = keys_find(m->status.model->own, key);
         if (!spec)
                 return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
                                         "key: expected a tunable such as 'teardown.batch'");
@@ -194,7 +200,7 @@ int method_set_unit(sd_bus_message *message, void *userdata, sd_bus_error *error
         if (r < 0)
                 return r;
 
-        r = manager_set_unit(userdata, unit, spec, value, error);
+        r = manager_set_unit(m, unit, spec, value, error);
         if (r < 0)
                 return r;
 

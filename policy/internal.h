@@ -40,6 +40,14 @@ const char *word_nearest(const char *word, char *const *words);
 /* What unit_pattern_check() expects. */
 #define UNIT_PATTERN_EXPECTED "the name of a .service, .slice or .scope, or a glob in quotes"
 
+typedef struct OwnStatement OwnStatement;
+typedef struct PolicyModel PolicyModel;
+
+void own_statement_done(OwnStatement *statement);
+
+/* What the model has only until policy_model_resolve(). */
+void policy_model_forget_statements(PolicyModel *model);
+
 static inline bool ascii_is_printable(char c) {
         return c >= ' ' && c <= '~';
 }

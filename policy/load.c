@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "file.h"
 #include "internal.h"
 #include "policy.h"
 #include "util.h"
@@ -27,92 +28,24 @@ static int system_error(PolicyErrors *errors, const char *path, const char *what
         return policy_errors_add(errors, path, 0, 0, "%s: %s", what, strerror(-r)) < 0 ? -ENOMEM : r;
 }
 
-static int open_file(const char *path) {
-        /* A FIFO must not block and a terminal must not become ours: what it is shows only after this. */
-        return RET_NERRNO(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-}
-
-static const char *file_kind(mode_t mode) {
-        switch (mode & S_IFMT) {
-        case S_IFDIR:
-                return "a directory";
-        case S_IFIFO:
-                return "a FIFO";
-        case S_IFCHR:
-        case S_IFBLK:
-                return "a device";
-        default:
-                return "another kind of file";
-        }
-}
-
-/* Whoever may write a policy file decides what the kernel does: only root and the caller may. */
-static int check_file(const char *path, const struct stat *st, PolicyErrors *errors) {
-        int r;
-
-        if (!S_ISREG(st->st_mode)) {
-                r = policy_errors_add(errors, path, 0, 0, "expected a regular file, found %s",
-                                      file_kind(st->st_mode));
-                return r < 0 ? r : -EBADMSG;
-        }
-
-        if (st->st_uid != 0 && st->st_uid != geteuid()) {
-                r = policy_errors_add(errors, path, 0, 0,
-                                      "expected a file of root or of user %u, found one of user %u",
-                                      (unsigned) geteuid(), (unsigned) st->st_uid);
-                return r < 0 ? r : -EBADMSG;
-        }
-
-        if (st->st_mode & (S_IWGRP | S_IWOTH)) {
-                r = policy_errors_add(errors, path, 0, 0,
-                                      "expected a file that only its owner can write, found mode %04o",
-                                      (unsigned) st->st_mode & 07777);
-                return r < 0 ? r : -EBADMSG;
-        }
-
-        return 0;
-}
-
-/* Reads up to SIZE bytes; returns how many there were, or a negative errno. */
-static ssize_t read_up_to(int fd, char *buffer, size_t size) {
-        size_t done = 0;
-
-        while (done < size) {
-                ssize_t n = read(fd, buffer + done, size - done);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return -errno;
-                if (n == 0)
-                        break;
-                done += n;
-        }
-
-        return done;
-}
-
 static int read_open_file(PolicyModel *model, int fd, const char *path, PolicyErrors *errors) {
-        _cleanup_free_ char *text = NULL;
+        _cleanup_free_ char *text = NULL, *error = NULL;
         struct stat st;
-        ssize_t n;
+        size_t n;
         int r;
 
-        if (fstat(fd, &st) < 0)
-                return system_error(errors, path, "cannot be read", -errno);
-
-        r = check_file(path, &st, errors);
+        r = file_check(fd, &st, &error);
+        if (r < 0 && error)
+                return policy_errors_add(errors, path, 0, 0, "%s", error) < 0 ? -ENOMEM : r;
         if (r < 0)
-                return r;
+                return system_error(errors, path, "cannot be read", r);
 
         /* One byte more than allowed, so that the reader sees that there is more. */
-        text = malloc(POLICY_FILE_MAX + 1);
-        if (!text)
-                return -ENOMEM;
-
-        n = read_up_to(fd, text, POLICY_FILE_MAX + 1);
-        if (n < 0)
-                return system_error(errors, path, "cannot be read", n);
+        r = file_read_up_to(fd, POLICY_FILE_MAX + 1, &text, &n);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                return system_error(errors, path, "cannot be read", r);
 
         return policy_model_read_text(model, path, text, n, errors);
 }
@@ -120,7 +53,7 @@ static int read_open_file(PolicyModel *model, int fd, const char *path, PolicyEr
 int policy_model_read_file(PolicyModel *model, const char *path, PolicyErrors *errors) {
         _cleanup_close_ int fd = -1;
 
-        fd = open_file(path);
+        fd = file_open(AT_FDCWD, path, 0);
         if (fd < 0)
                 return system_error(errors, path, "cannot be opened", fd);
 
@@ -142,7 +75,7 @@ static int read_layer(PolicyModel *model, const char *path, char ***files, Polic
         _cleanup_close_ int fd = -1;
         int r;
 
-        fd = open_file(path);
+        fd = file_open(AT_FDCWD, path, 0);
         if (fd == -ENOENT && is_missing(path))
                 return 0;
         if (fd < 0)
@@ -237,7 +170,8 @@ static int list_layers(const char *root, char ***ret, PolicyErrors *errors) {
         return 0;
 }
 
-int policy_model_load(const char *root, PolicyModel **ret, char ***ret_files, PolicyErrors *errors) {
+int policy_model_load(const char *root, bool may_miss, PolicyModel **ret, char ***ret_files,
+                      PolicyErrors *errors) {
         _cleanup_strv_free_ char **paths = NULL, **files = NULL;
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         size_t n_before = errors->n_items;
@@ -257,9 +191,13 @@ int policy_model_load(const char *root, PolicyModel **ret, char ***ret_files, Po
                         return r;
         }
 
+        r = policy_model_resolve(model, root, may_miss, errors);
+        if (r == -ENOMEM)
+                return r;
         if (errors->n_items > n_before)
                 return -EBADMSG;
 
+        policy_model_forget_statements(model);
         *ret = TAKE_PTR(model);
         *ret_files = TAKE_PTR(files);
         return 0;

@@ -12,6 +12,7 @@
 #define POLICY_SUFFIX ".bpf.o"
 
 DEFINE_TRIVIAL_CLEANUP_FUNC(PolicyModel *, policy_model_free)
+DEFINE_TRIVIAL_CLEANUP_FUNC(OwnTunables *, own_tunables_unref)
 
 int policy_model_new(PolicyModel **ret) {
         _cleanup_free_ PolicyModel *model = NULL;
@@ -48,6 +49,7 @@ static int copy_units(PolicyModel *dest, const PolicyModel *model) {
         return 0;
 }
 
+/* What is only of use until all files are read and understood is not copied. */
 int policy_model_copy(const PolicyModel *model, PolicyModel **ret) {
         _cleanup_(policy_model_freep) PolicyModel *copy = NULL;
         int r;
@@ -57,6 +59,7 @@ int policy_model_copy(const PolicyModel *model, PolicyModel **ret) {
                 return -ENOMEM;
 
         copy->params = model->params;
+        copy->own = own_tunables_ref(model->own);
         copy->policy = strdup(model->policy);
         if (!copy->policy)
                 return -ENOMEM;
@@ -69,6 +72,26 @@ int policy_model_copy(const PolicyModel *model, PolicyModel **ret) {
         return 0;
 }
 
+void own_statement_done(OwnStatement *statement) {
+        free(statement->place.file);
+        free(statement->policy);
+        free(statement->unit);
+        free(statement->key);
+        free(statement->text);
+}
+
+void policy_model_forget_statements(PolicyModel *model) {
+        for (size_t i = 0; i < model->n_own_statements; i++)
+                own_statement_done(model->own_statements + i);
+
+        free(model->own_statements);
+        model->own_statements = NULL;
+        model->n_own_statements = 0;
+        model->policy_names = strv_free(model->policy_names);
+        free(model->policy_place.file);
+        model->policy_place = (PolicyPlace) {};
+}
+
 PolicyModel *policy_model_free(PolicyModel *model) {
         if (!model)
                 return NULL;
@@ -76,9 +99,80 @@ PolicyModel *policy_model_free(PolicyModel *model) {
         for (size_t i = 0; i < model->n_units; i++)
                 free(model->units[i].pattern);
         free(model->units);
+        policy_model_forget_statements(model);
+        own_tunables_unref(model->own);
         free(model->policy);
         free(model);
         return NULL;
+}
+
+/* What ADD has of what OLD, of a policy of the same name, had in PARAMS as a tunable of the same name. */
+static bool find_old(const OwnTunables *old, const KeySpec *spec, const struct memsec_params *params,
+                     uint64_t *ret, uint64_t *ret_key) {
+        const KeySpec *was = old ? keys_find(old, spec->path) : NULL;
+
+        if (!was || !key_is_own(was) || was->type != spec->type)
+                return false;
+
+        *ret = key_spec_get(was, params);
+        *ret_key = UINT64_C(1) << key_index(was);
+        return value_in_range(spec, *ret);
+}
+
+/* The same for what is said of units, where what is not there any more says nothing. */
+static void move_settings(UnitSettings *settings, const OwnTunables *old, const OwnTunables *own) {
+        UnitSettings moved = *settings;
+        uint64_t value, key;
+
+        moved.keys &= (UINT64_C(1) << n_key_specs) - 1;
+        memset(moved.params.own, 0, sizeof(moved.params.own));
+
+        for (size_t i = 0; own && i < own->n_specs; i++) {
+                const KeySpec *spec = own->specs + i;
+
+                if (!find_old(old, spec, &settings->params, &value, &key) || !(settings->keys & key))
+                        continue;
+
+                moved.keys |= UINT64_C(1) << key_index(spec);
+                key_spec_set(spec, &moved.params, value);
+        }
+
+        *settings = moved;
+}
+
+/* A statement that says nothing is none. */
+static void drop_empty_units(PolicyModel *model) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < model->n_units; i++)
+                if (model->units[i].keys)
+                        model->units[n++] = model->units[i];
+                else
+                        free(model->units[i].pattern);
+
+        model->n_units = n;
+}
+
+void policy_model_set_own(PolicyModel *model, OwnTunables *own) {
+        _cleanup_(own_tunables_unrefp) OwnTunables *old = model->own;
+        struct memsec_params params = model->params;
+        uint64_t value, key;
+
+        memset(params.own, 0, sizeof(params.own));
+        for (size_t i = 0; own && i < own->n_specs; i++) {
+                const KeySpec *spec = own->specs + i;
+
+                if (!find_old(old, spec, &model->params, &value, &key))
+                        value = spec->def;
+                key_spec_set(spec, &params, value);
+        }
+
+        for (size_t i = 0; i < model->n_units; i++)
+                move_settings(model->units + i, old, own);
+        drop_empty_units(model);
+
+        model->params = params;
+        model->own = own_tunables_ref(own);
 }
 
 /* What is wrong with PATH, an absolute one, or NULL when it is fine. */
@@ -133,4 +227,23 @@ int policy_name_check(const char *name, char **ret_error) {
                 return -ENOMEM;
 
         return -EINVAL;
+}
+
+int policy_short_name(const char *policy, char **ret) {
+        const char *name = *policy == '/' ? strrchr(policy, '/') + 1 : policy;
+        const char *suffix = *policy == '/' ? endswith(name, POLICY_SUFFIX) : NULL;
+
+        *ret = strndup(name, suffix ? (size_t) (suffix - name) : strlen(name));
+        return *ret ? 0 : -ENOMEM;
+}
+
+int policy_model_know_policy(PolicyModel *model, const char *policy) {
+        char *name;
+        int r;
+
+        r = policy_short_name(policy, &name);
+        if (r < 0)
+                return r;
+
+        return strv_consume(&model->policy_names, name);
 }

@@ -5,8 +5,9 @@
  * The policy model: what an operator may set, read from YAML, described by one table.
  *
  * schema.c holds the table, value.c turns text into numbers and back, units.c knows which unit is meant,
- * yaml.c reads a file into a model and load.c layers the files. Nothing here talks to the bus or to the
- * kernel.
+ * yaml.c reads a file into a model and load.c layers the files. object.c opens the object of a policy, own.c
+ * holds the tunables that it has of its own, and own-btf.c finds them there. Nothing here talks to the bus
+ * or to the kernel.
  */
 
 #include <stdbool.h>
@@ -41,6 +42,48 @@ typedef struct KeySpec {
 
 extern const KeySpec key_specs[];
 extern const size_t n_key_specs;
+
+/*
+ * Tunables that a policy has of its own, beside those of the table. Their paths begin with the policy's
+ * name. Never changed once complete, and shared: specs live as long as the last reference.
+ */
+typedef struct OwnTunables {
+        unsigned n_refs;
+        char *policy;                           /* policy_short_name() */
+        KeySpec specs[MEMSEC_OWN_MAX];
+        char **tags[MEMSEC_OWN_MAX];            /* what describes each, see own_tunables_add() */
+        size_t n_specs;
+} OwnTunables;
+
+/* POLICY, as it is called in paths, must be OK with own_policy_check(). */
+int own_tunables_new(const char *policy, OwnTunables **ret);    /* 0 or -ENOMEM */
+OwnTunables *own_tunables_ref(OwnTunables *own);
+OwnTunables *own_tunables_unref(OwnTunables *own);
+
+/* Both may be NULL. */
+bool own_tunables_equal(const OwnTunables *a, const OwnTunables *b);
+
+/*
+ * Add the next one, described by TAGS as in BTF, "unit:pages", "min:1", and by "default:64" too. It is
+ * called NAME in C. Returns 0, -ENOMEM, or -EINVAL and then *ret_error holds what is wrong (to be freed).
+ */
+int own_tunables_add(OwnTunables *own, const char *name, char *const *tags, char **ret_error);
+
+/* What NAME, a spec's, is without the policy's. */
+const char *own_name(const KeySpec *spec);
+
+/* Can tunables be called after the policy of this short name? As policy_name_check(). */
+int own_policy_check(const char *name, char **ret_error);
+
+/* All keys: those of the table, and then those of OWN, which may be NULL. */
+size_t keys_count(const OwnTunables *own);
+const KeySpec *keys_at(const OwnTunables *own, size_t index);
+const KeySpec *keys_find(const OwnTunables *own, const char *path);
+size_t key_index(const KeySpec *spec);          /* the opposite of keys_at() */
+bool key_is_own(const KeySpec *spec);
+
+/* As key_spec_nearest(). */
+const char *keys_nearest(const OwnTunables *own, const char *path);
 
 /* The row of PATH, or NULL. */
 const KeySpec *key_spec_find(const char *path);
@@ -97,6 +140,9 @@ int policy_errors_add(PolicyErrors *errors, const char *file, unsigned line, uns
 /* "file:line:column: message" lines, the last without newline, in printable ASCII. To be freed. */
 int policy_errors_format(const PolicyErrors *errors, char **ret);
 
+/* The name of POLICY, which policy_name_check() has taken, without directory and suffix. To be freed. */
+int policy_short_name(const char *policy, char **ret);          /* 0 or -ENOMEM */
+
 /* The policy in force when no file names one. */
 #define POLICY_DEFAULT "fixed"
 
@@ -110,16 +156,42 @@ int policy_name_check(const char *name, char **ret_error);
 /* What one statement about units says. */
 typedef struct UnitSettings {
         char *pattern;                  /* see unit_pattern_check() */
-        uint64_t keys;                  /* which of key_specs it sets, a bit each */
+        uint64_t keys;                  /* which keys it sets, a bit each, by key_index() */
         struct memsec_params params;    /* only those fields mean anything */
 } UnitSettings;
 
 /* Statements that a model can hold. */
 #define POLICY_UNITS_MAX 4096
 
+/* The place of something in a file. */
+typedef struct PolicyPlace {
+        char *file;
+        unsigned line, column;          /* from 1 */
+} PolicyPlace;
+
+/*
+ * What a file says under the name of a policy, which may have tunables of its own. It is only understood
+ * when all files are read and the policy is known.
+ */
+typedef struct OwnStatement {
+        PolicyPlace place;              /* of the value, or of what is wrong */
+        unsigned key_line, key_column;
+        char *policy;                   /* short name */
+        char *unit;                     /* pattern, NULL for everyone's */
+        char *key;                      /* NULL for the section as a whole */
+        char *text;                     /* the value */
+        bool is_error;                  /* the text is what is wrong, or would be without such a policy */
+} OwnStatement;
+
 /* What the files say. */
 typedef struct PolicyModel {
         char *policy;                   /* built-in name or absolute path of a .bpf.o */
+        PolicyPlace policy_place;       /* where the files say so, no file if they do not */
+        char **policy_names;            /* short ones of all policies that the files name */
+        bool any_policy;                /* take what the files say under other names too */
+        OwnTunables *own;               /* of the policy, NULL when it has none, or before they are known */
+        OwnStatement *own_statements;   /* in the order read */
+        size_t n_own_statements;
         struct memsec_params params;    /* for everyone (cgroup id 0) */
         UnitSettings *units;            /* in the order in which they apply: later ones win */
         size_t n_units;
@@ -128,6 +200,12 @@ typedef struct PolicyModel {
 int policy_model_new(PolicyModel **ret);        /* the built-in defaults */
 int policy_model_copy(const PolicyModel *model, PolicyModel **ret);     /* 0 or -ENOMEM */
 PolicyModel *policy_model_free(PolicyModel *model);
+
+/*
+ * The policy's own tunables are OWN from here on, of which a reference is taken. Those of a policy of the
+ * same name keep their values; what is new has its default.
+ */
+void policy_model_set_own(PolicyModel *model, OwnTunables *own);
 
 /* Is NAME, which may have a cgroup's or any other name, that of a service, a slice or a scope? */
 bool unit_name_is_valid(const char *name);
@@ -165,12 +243,25 @@ bool policy_model_cgroup_params(const PolicyModel *model, const char *path, stru
 const char *cgroup_path_unit(const char *path);
 
 /*
+ * The files may say something under the name of POLICY from here on, beside those of the model's policy and
+ * of those that they name themselves. 0 or -ENOMEM.
+ */
+int policy_model_know_policy(PolicyModel *model, const char *policy);
+
+/*
  * Read the text of a file over MODEL; NAME is for the errors. Returns 0, -ENOMEM, or -EBADMSG when it has
  * errors; every error is appended to ERRORS, and MODEL is then unspecified, but can be read into and
  * freed. A text without content sets nothing; any other must say "version: 1".
  */
 int policy_model_read_text(PolicyModel *model, const char *name, const char *text, size_t size,
                            PolicyErrors *errors);
+
+/*
+ * When all is read: find the policy's own tunables in its object below ROOT, and take what the files say of
+ * them. An object that is not there is an error if it was named by its path; with MAY_MISS it is not, nor is
+ * one that may not be read, and then what is said of its tunables is not looked at. Results as above.
+ */
+int policy_model_resolve(PolicyModel *model, const char *root, bool may_miss, PolicyErrors *errors);
 
 /*
  * Read one file over MODEL, with the same result; another negative errno when it cannot be opened or read,
@@ -183,9 +274,11 @@ int policy_model_read_file(PolicyModel *model, const char *path, PolicyErrors *e
  * Read the layers under ROOT (NULL: "/"): /usr/lib/memsec/policy.yaml, /etc/memsec/policy.yaml, then the
  * .yaml files of /etc/memsec/policy.d and /run/memsec/policy.d, sorted by name across both. Later ones
  * win. A name in /etc hides the same name in /run; a link to /dev/null sets nothing, and so masks what it
- * hides. Missing files and directories are no error. All files are read and the errors of all reported.
+ * hides. Missing files and directories are no error. All files are read and the errors of all reported. Then
+ * comes policy_model_resolve().
  *
  * Returns 0 and *ret, -ENOMEM, or -EBADMSG when ERRORS grew. *ret_files is a NULL-terminated array of the
  * files read, in that order, to be freed with its strings; NULL when there were none.
  */
-int policy_model_load(const char *root, PolicyModel **ret, char ***ret_files, PolicyErrors *errors);
+int policy_model_load(const char *root, bool may_miss, PolicyModel **ret, char ***ret_files,
+                      PolicyErrors *errors);

@@ -5,7 +5,7 @@
 
 POLICY_OBJECTS := $(filter-out policy/schema-doc.o,$(patsubst %.c,%.o,$(wildcard policy/*.c)))
 POLICY_LIB := $(B)/libmemsec-policy.a
-POLICY_LIBS = $(YAML_LIBS)
+POLICY_LIBS = $(YAML_LIBS) $(LIBBPF_LIBS)
 POLICY_MAN := $(B)/man/memsec.yaml.5
 
 .PHONY: policy install-policy
@@ -20,6 +20,9 @@ $(POLICY_LIB): $(addprefix $(B)/obj/,$(POLICY_OBJECTS))
 $(B)/schema-doc: $(B)/obj/policy/schema-doc.o $(POLICY_LIB)
 	$(if $(Q),@echo '  LD      $@')
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(POLICY_LIBS)
+
+# The ABI of the policies.
+$(B)/obj/policy/%.o $(B)/san/policy/%.o: override CPPFLAGS += -iquote kernel/include/linux
 
 $(POLICY_MAN): policy/memsec.yaml.5.in $(B)/schema-doc
 	$(if $(Q),@echo '  GEN     $@')

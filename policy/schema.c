@@ -150,7 +150,7 @@ const KeySpec key_specs[] = {
 
 const size_t n_key_specs = ELEMENTSOF(key_specs);
 
-_Static_assert(ELEMENTSOF(key_specs) <= 64, "UnitSettings.keys has a bit for each");
+_Static_assert(ELEMENTSOF(key_specs) + MEMSEC_OWN_MAX <= 64, "UnitSettings.keys has a bit for each");
 
 const KeySpec *key_spec_find(const char *path) {
         for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
@@ -185,20 +185,24 @@ static unsigned path_distance(const char *path, const char *known) {
         }
 }
 
-const char *key_spec_nearest(const char *path) {
+const char *keys_nearest(const OwnTunables *own, const char *path) {
         const char *nearest = NULL;
         unsigned best = UINT_MAX;
 
-        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
-                unsigned d = path_distance(path, spec->path);
+        for (size_t i = 0; i < keys_count(own); i++) {
+                unsigned d = path_distance(path, keys_at(own, i)->path);
 
                 if (d < best) {
                         best = d;
-                        nearest = spec->path;
+                        nearest = keys_at(own, i)->path;
                 }
         }
 
         return nearest;
+}
+
+const char *key_spec_nearest(const char *path) {
+        return keys_nearest(NULL, path);
 }
 
 int key_spec_children(const char *prefix, char ***ret) {

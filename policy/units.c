@@ -153,7 +153,7 @@ static int last_settings(PolicyModel *model, const char *pattern, UnitSettings *
 }
 
 int policy_model_set_unit(PolicyModel *model, const char *pattern, const KeySpec *spec, uint64_t value) {
-        uint64_t key = UINT64_C(1) << (spec - key_specs);
+        uint64_t key = UINT64_C(1) << key_index(spec);
         UnitSettings *settings;
         int r;
 
@@ -169,10 +169,14 @@ int policy_model_set_unit(PolicyModel *model, const char *pattern, const KeySpec
         return 0;
 }
 
-static void apply_settings(const UnitSettings *settings, struct memsec_params *params) {
-        for (size_t i = 0; i < n_key_specs; i++)
+static void apply_settings(const UnitSettings *settings, const OwnTunables *own,
+                           struct memsec_params *params) {
+        for (size_t i = 0; i < keys_count(own); i++) {
+                const KeySpec *spec = keys_at(own, i);
+
                 if (settings->keys & (UINT64_C(1) << i))
-                        key_spec_set(key_specs + i, params, key_spec_get(key_specs + i, &settings->params));
+                        key_spec_set(spec, params, key_spec_get(spec, &settings->params));
+        }
 }
 
 void policy_model_get_unit(const PolicyModel *model, const char *pattern, UnitSettings *ret) {
@@ -181,7 +185,7 @@ void policy_model_get_unit(const PolicyModel *model, const char *pattern, UnitSe
         for (size_t i = 0; i < model->n_units; i++)
                 if (streq(model->units[i].pattern, pattern)) {
                         ret->keys |= model->units[i].keys;
-                        apply_settings(model->units + i, &ret->params);
+                        apply_settings(model->units + i, model->own, &ret->params);
                 }
 }
 
@@ -195,7 +199,7 @@ static bool apply_unit(const PolicyModel *model, const char *unit, struct memsec
                         continue;
 
                 found = true;
-                apply_settings(s, params);
+                apply_settings(s, model->own, params);
         }
 
         return found;

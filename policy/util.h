@@ -116,6 +116,23 @@ static inline int free_and_strdup(char **p, const char *s) {
         return 0;
 }
 
+/* Puts a message, to be freed, into *ret and returns ERROR itself; or -ENOMEM. */
+static inline _printf_(3, 4) int error_set(char **ret, int error, const char *format, ...) {
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(ret, format, ap);
+        va_end(ap);
+
+        if (n < 0) {
+                *ret = NULL;
+                return -ENOMEM;
+        }
+
+        return error;
+}
+
 #define STRV_FOREACH(s, l) for (typeof(*(l)) *s = (l); s && *s; s++)
 
 static inline size_t strv_length(char *const *l) {

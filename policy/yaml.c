@@ -4,43 +4,13 @@
  * Reads YAML into a model by recursive descent over libyaml's events. What the schema does not know is
  * complained about and skipped, so that one pass finds every error up to the first place that is not YAML.
  *
- * Functions here return 0 to go on, after a complaint too, or a negative errno to stop: -ENOMEM, or -EBADMSG
- * when nothing sensible can follow.
+ * Functions here return as those of yaml-event.h.
  */
-
-#include <limits.h>
-#include <stdarg.h>
-#include <yaml.h>
 
 #include "internal.h"
 #include "policy.h"
 #include "util.h"
-
-/* Mappings and lists within each other. */
-#define DEPTH_MAX 8
-
-/* Errors of one file; what follows is not worth reading. */
-#define FILE_ERRORS_MAX 100
-
-/* What libyaml makes of "!!". */
-#define YAML_TAG_PREFIX "tag:yaml.org,2002:"
-
-typedef struct Reader {
-        yaml_parser_t parser;
-        unsigned depth;         /* of the event read last */
-        const char *name, *text;
-        size_t size;
-        PolicyModel *model;
-        PolicyErrors *errors;
-        size_t n_errors_before;
-        const char *unit;       /* whose mapping is being read, NULL at the top */
-} Reader;
-
-/* The keys that a mapping can have, and the line on which each was found, 0 for not yet. */
-typedef struct Keys {
-        char **names;
-        size_t *lines;
-} Keys;
+#include "yaml-own.h"
 
 /* Keys at the top that are not in the table of tunables. */
 static const char *const top_keys[] = { "version", "policy", "units" };
@@ -52,278 +22,6 @@ static const KeySpec version_spec = {
         .min = 1,
         .max = 1,
 };
-
-static void keys_done(Keys *keys) {
-        strv_free(keys->names);
-        free(keys->lines);
-}
-
-static _printf_(4, 5) int complain_at(Reader *reader, size_t line, size_t column, const char *format, ...) {
-        _cleanup_free_ char *message = NULL;
-        va_list ap;
-        int n, r;
-
-        va_start(ap, format);
-        n = vasprintf(&message, format, ap);
-        va_end(ap);
-        if (n < 0) {
-                message = NULL;
-                return -ENOMEM;
-        }
-
-        r = policy_errors_add(reader->errors, reader->name, line, column, "%s%s%s", reader->unit ?: "",
-                              reader->unit ? ": " : "", message);
-        if (r < 0 || reader->errors->n_items - reader->n_errors_before < FILE_ERRORS_MAX)
-                return r;
-
-        r = policy_errors_add(reader->errors, reader->name, 0, 0,
-                              "expected fewer than %d errors, the rest of the file is not read",
-                              FILE_ERRORS_MAX);
-        return r < 0 ? r : -EBADMSG;
-}
-
-/* Complains about the place where EVENT begins. libyaml counts from 0. */
-#define complain(reader, event, ...)                                            \
-        complain_at(reader, (event)->start_mark.line + 1,                       \
-                    (event)->start_mark.column + 1, __VA_ARGS__)
-
-/* Complains about bytes that are not text, for which libyaml has an offset only. */
-static int complain_encoding(Reader *reader) {
-        const yaml_parser_t *parser = &reader->parser;
-        size_t line = 1, column = 1;
-
-        for (const char *p = reader->text; p < reader->text + parser->problem_offset; p++)
-                if (*p == '\n') {
-                        line++;
-                        column = 1;
-                } else if (!utf8_is_continuation(*p))
-                        column++;
-
-        if (parser->problem_value < 0)
-                return complain_at(reader, line, column, "expected UTF-8 text, but %s", parser->problem);
-
-        return complain_at(reader, line, column, "expected UTF-8 text, found 0x%02x: %s",
-                           (unsigned) parser->problem_value, parser->problem);
-}
-
-/* Is there a tab at MARK, which counts characters? */
-static bool is_tab(const Reader *reader, const yaml_mark_t *mark) {
-        size_t index = 0;
-
-        for (const char *p = reader->text; p < reader->text + reader->size; p++) {
-                if (utf8_is_continuation(*p))
-                        continue;
-                if (index++ == mark->index)
-                        return *p == '\t';
-        }
-
-        return false;
-}
-
-static int complain_syntax(Reader *reader) {
-        const yaml_parser_t *parser = &reader->parser;
-        size_t line = parser->problem_mark.line + 1, column = parser->problem_mark.column + 1;
-
-        if (parser->error == YAML_MEMORY_ERROR)
-                return -ENOMEM;
-        if (parser->error == YAML_READER_ERROR)
-                return complain_encoding(reader);
-        if (is_tab(reader, &parser->problem_mark))
-                return complain_at(reader, line, column,
-                                   "expected spaces, found a tab, which YAML does not allow here");
-        if (!parser->context)
-                return complain_at(reader, line, column, "expected YAML, but %s", parser->problem);
-
-        return complain_at(reader, line, column, "expected YAML, but %s %s that begins on line %zu",
-                           parser->problem, parser->context, parser->context_mark.line + 1);
-}
-
-/* Replaces EVENT by the next one. */
-static int next_event(Reader *reader, yaml_event_t *event) {
-        int r;
-
-        yaml_event_delete(event);
-        if (!yaml_parser_parse(&reader->parser, event)) {
-                r = complain_syntax(reader);
-                return r < 0 ? r : -EBADMSG;
-        }
-
-        if (event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT)
-                reader->depth--;
-        else if (event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT)
-                reader->depth++;
-
-        if (reader->depth > DEPTH_MAX) {
-                r = complain(reader, event,
-                             "expected at most %d mappings or lists within each other, found more",
-                             DEPTH_MAX);
-                return r < 0 ? r : -EBADMSG;
-        }
-
-        return 0;
-}
-
-/* Reads on to the end of the value that began with FIRST, the event read last. */
-static int skip_value(Reader *reader, const yaml_event_t *first) {
-        _cleanup_(yaml_event_delete) yaml_event_t event = {};
-        unsigned depth = reader->depth;
-        int r;
-
-        if (first->type != YAML_MAPPING_START_EVENT && first->type != YAML_SEQUENCE_START_EVENT)
-                return 0;
-
-        while (reader->depth >= depth) {
-                r = next_event(reader, &event);
-                if (r < 0)
-                        return r;
-        }
-
-        return 0;
-}
-
-static const char *event_anchor(const yaml_event_t *event) {
-        switch (event->type) {
-        case YAML_ALIAS_EVENT:
-                return (const char *) event->data.alias.anchor;
-        case YAML_SCALAR_EVENT:
-                return (const char *) event->data.scalar.anchor;
-        case YAML_SEQUENCE_START_EVENT:
-                return (const char *) event->data.sequence_start.anchor;
-        case YAML_MAPPING_START_EVENT:
-                return (const char *) event->data.mapping_start.anchor;
-        default:
-                return NULL;
-        }
-}
-
-static const char *event_tag(const yaml_event_t *event) {
-        switch (event->type) {
-        case YAML_SCALAR_EVENT:
-                return (const char *) event->data.scalar.tag;
-        case YAML_SEQUENCE_START_EVENT:
-                return (const char *) event->data.sequence_start.tag;
-        case YAML_MAPPING_START_EVENT:
-                return (const char *) event->data.mapping_start.tag;
-        default:
-                return NULL;
-        }
-}
-
-static const char *event_text(const yaml_event_t *event) {
-        return (const char *) event->data.scalar.value;
-}
-
-/* What a YAML 1.1 reader makes of a word without quotes that is no string to it, or NULL when it is one. */
-static const char *plain_trap(const yaml_event_t *event) {
-        static const struct {
-                const char *words;
-                const char *trap;
-        } traps[] = {
-                { " ~ null Null NULL ", ", which YAML reads as nothing" },
-                { " y Y yes Yes YES n N no No NO true True TRUE false False FALSE on On ON off Off OFF ",
-                  ", which YAML reads as a boolean" },
-                { " << ", ", which YAML reads as a merge key" },
-        };
-        char word[sizeof(" false ")];
-
-        if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE ||
-            event->data.scalar.length > strlen("false"))
-                return NULL;
-
-        sprintf(word, " %s ", event_text(event));
-        for (size_t i = 0; i < ELEMENTSOF(traps); i++)
-                if (strstr(traps[i].words, word))
-                        return traps[i].trap;
-
-        return NULL;
-}
-
-/* Is EVENT a scalar that can be taken for what it shows? */
-static bool is_text(const yaml_event_t *event) {
-        return event->type == YAML_SCALAR_EVENT && !event_anchor(event) && !event_tag(event) &&
-                event->data.scalar.length > 0 && event->data.scalar.length < PATH_MAX &&
-                strlen(event_text(event)) == event->data.scalar.length && !plain_trap(event);
-}
-
-static bool is_mapping(const yaml_event_t *event) {
-        return event->type == YAML_MAPPING_START_EVENT && !event_anchor(event) && !event_tag(event);
-}
-
-/* "the anchor '&NAME'", where SIGN is "&". */
-static char *describe_property(const char *what, const char *sign, const char *name) {
-        _cleanup_free_ char *written = NULL, *quoted = NULL;
-        char *text;
-
-        if (asprintf(&written, "%s%s", sign, name) < 0)
-                return NULL;
-
-        quoted = text_quote(written);
-        if (!quoted || asprintf(&text, "the %s %s", what, quoted) < 0)
-                return NULL;
-
-        return text;
-}
-
-static char *describe_tag(const char *tag) {
-        const char *standard = startswith(tag, YAML_TAG_PREFIX);
-
-        return describe_property("tag", standard ? "!!" : "", standard ?: tag);
-}
-
-static char *describe_scalar(const yaml_event_t *event) {
-        _cleanup_free_ char *quoted = NULL;
-        size_t length = event->data.scalar.length;
-        char *text;
-        int n;
-
-        if (length == 0)
-                return strdup("nothing");
-        if (strlen(event_text(event)) < length)
-                return strdup("text with a NUL byte");
-
-        quoted = text_quote(event_text(event));
-        if (!quoted)
-                return NULL;
-
-        if (length >= PATH_MAX)
-                n = asprintf(&text, "%s, which is %zu bytes long", quoted, length);
-        else
-                n = asprintf(&text, "%s%s", quoted, plain_trap(event) ?: "");
-
-        return n < 0 ? NULL : text;
-}
-
-/* What EVENT is, for people. To be freed. NULL without memory. */
-static char *describe(const yaml_event_t *event) {
-        if (event->type == YAML_ALIAS_EVENT)
-                return describe_property("alias", "*", event_anchor(event));
-        if (event_anchor(event))
-                return describe_property("anchor", "&", event_anchor(event));
-        if (event_tag(event))
-                return describe_tag(event_tag(event));
-        if (event->type == YAML_MAPPING_START_EVENT)
-                return strdup("a mapping");
-        if (event->type == YAML_SEQUENCE_START_EVENT)
-                return strdup("a list");
-
-        return describe_scalar(event);
-}
-
-/* Complains about EVENT, which begins the value of PATH ("" for none), and skips the value. */
-static int refuse(Reader *reader, const yaml_event_t *event, const char *path, const char *expected) {
-        _cleanup_free_ char *found = NULL;
-        int r;
-
-        found = describe(event);
-        if (!found)
-                return -ENOMEM;
-
-        r = complain(reader, event, "%s%sexpected %s, found %s", path, *path ? ": " : "", expected, found);
-        if (r < 0)
-                return r;
-
-        return skip_value(reader, event);
-}
 
 /* Returns 1 and *ret_value, or as everything here. */
 static int read_number(Reader *reader, const KeySpec *spec, const yaml_event_t *event, uint64_t *ret_value) {
@@ -389,6 +87,12 @@ static int read_policy(Reader *reader, const yaml_event_t *event) {
         if (r < 0)
                 return complain(reader, event, "policy: %s", error);
 
+        r = set_place(reader, &reader->model->policy_place, event);
+        if (r >= 0)
+                r = policy_model_know_policy(reader->model, event_text(event));
+        if (r < 0)
+                return r;
+
         return free_and_strdup(&reader->model->policy, event_text(event));
 }
 
@@ -435,17 +139,45 @@ static char *suggest(const char *word, const Keys *keys) {
         return n < 0 ? NULL : text;
 }
 
-static int complain_unknown(Reader *reader, const char *path, const Keys *keys, const yaml_event_t *key) {
+/* What is wrong with KEY, which the mapping at PATH does not have. To be freed. NULL without memory. */
+static char *describe_unknown(const char *path, const Keys *keys, const yaml_event_t *key) {
         _cleanup_free_ char *known = NULL, *found = NULL, *suggestion = NULL;
+        char *text;
 
         known = text_enumerate(keys->names, "or");
         found = text_quote(event_text(key));
         suggestion = suggest(event_text(key), keys);
-        if (!known || !found || !suggestion)
+        if (!known || !found || !suggestion ||
+            asprintf(&text, "%s%sexpected %s, found the unknown key %s%s", path, *path ? ": " : "",
+                     known, found, suggestion) < 0)
+                return NULL;
+
+        return text;
+}
+
+static int complain_unknown(Reader *reader, const char *path, const Keys *keys, const yaml_event_t *key) {
+        _cleanup_free_ char *message = describe_unknown(path, keys, key);
+
+        return message ? complain(reader, key, "%s", message) : -ENOMEM;
+}
+
+/* Reads KEY, which no mapping at PATH has, unless it may be the name of a policy. */
+static int read_unknown(Reader *reader, const char *path, Keys *keys, const yaml_event_t *key,
+                        const yaml_event_t *value) {
+        _cleanup_free_ char *error = NULL, *message = NULL;
+        int r;
+
+        if (*path || !is_mapping(value) || own_policy_check(event_text(key), &error) < 0) {
+                r = complain_unknown(reader, path, keys, key);
+                return r < 0 ? r : skip_value(reader, value);
+        }
+
+        message = describe_unknown(path, keys, key);
+        if (!message)
                 return -ENOMEM;
 
-        return complain(reader, key, "%s%sexpected %s, found the unknown key %s%s", path, *path ? ": " : "",
-                        known, found, suggestion);
+        r = keys_add(keys, event_text(key), key->start_mark.line + 1);
+        return r < 0 ? r : read_own(reader, key, message);
 }
 
 static int read_mapping(Reader *reader, const char *path, Keys *keys);
@@ -472,7 +204,7 @@ static int read_group(Reader *reader, const char *path, const yaml_event_t *even
 
 /* Notes that KEY is one of the units of this file. Returns 1, or as everything here. */
 static int add_unit(Reader *reader, Keys *units, const yaml_event_t *key) {
-        size_t n = strv_length(units->names), *longer;
+        size_t n = strv_length(units->names);
         _cleanup_free_ char *error = NULL;
         ssize_t i;
         int r;
@@ -498,13 +230,7 @@ static int add_unit(Reader *reader, Keys *units, const yaml_event_t *key) {
                 return r < 0 ? r : -EBADMSG;
         }
 
-        longer = reallocarray(units->lines, n + 1, sizeof(*units->lines));
-        if (!longer)
-                return -ENOMEM;
-
-        units->lines = longer;
-        units->lines[n] = key->start_mark.line + 1;
-        r = strv_extend(&units->names, event_text(key));
+        r = keys_add(units, event_text(key), key->start_mark.line + 1);
         return r < 0 ? r : 1;
 }
 
@@ -572,7 +298,7 @@ static int read_entry(Reader *reader, const char *path, Keys *keys, const yaml_e
                 r = refuse(reader, key, path, "a key");
         else {
                 i = strv_find(keys->names, event_text(key));
-                r = i < 0 ? complain_unknown(reader, path, keys, key) : 0;
+                r = 0;
         }
         if (r < 0)
                 return r;
@@ -582,7 +308,8 @@ static int read_entry(Reader *reader, const char *path, Keys *keys, const yaml_e
                 return r;
 
         if (i < 0)
-                return skip_value(reader, &value);
+                return is_text(key) ? read_unknown(reader, path, keys, key, &value) :
+                                      skip_value(reader, &value);
 
         if (asprintf(&key_path, "%s%s%s", path, *path ? "." : "", keys->names[i]) < 0) {
                 key_path = NULL;
@@ -590,8 +317,7 @@ static int read_entry(Reader *reader, const char *path, Keys *keys, const yaml_e
         }
 
         if (keys->lines[i] > 0) {
-                r = complain(reader, key, "%s: expected one, found another; the first is on line %zu",
-                             key_path, keys->lines[i]);
+                r = complain_again(reader, key, key_path, keys->lines[i]);
                 if (r < 0)
                         return r;
 
@@ -711,6 +437,7 @@ int policy_model_read_text(PolicyModel *model, const char *name, const char *tex
                 .model = model,
                 .errors = errors,
                 .n_errors_before = errors->n_items,
+                .n_statements_before = model->n_own_statements,
         };
         int r;
 
@@ -728,6 +455,8 @@ int policy_model_read_text(PolicyModel *model, const char *name, const char *tex
 
         r = read_stream(&reader);
         yaml_parser_delete(&reader.parser);
+        if (r >= 0 || r == -EBADMSG)
+                r = check_own(&reader) ?: r;
         if (r < 0)
                 return r;
 

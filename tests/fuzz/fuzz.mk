@@ -15,7 +15,7 @@ fuzz: $(addprefix fuzz-,$(FUZZERS))
 $(B)/fuzz/fuzz-%: tests/fuzz/fuzz-%.c $(POLICY_OBJECTS:.o=.c) $(wildcard policy/*.h) $(B)/packages/fuzz
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  CLANG   $@')
-	$(Q)clang $(CPPFLAGS) $(FUZZ_FLAGS) $(filter %.c,$^) -o $@ $(POLICY_LIBS)
+	$(Q)clang $(CPPFLAGS) -iquote kernel/include/linux $(FUZZ_FLAGS) $(filter %.c,$^) -o $@ $(POLICY_LIBS)
 
 $(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(B)/fuzz/fuzz-%
 	$(Q)mkdir -p $(B)/fuzz/$*

@@ -56,6 +56,35 @@ static void test_round_trip(void **state) {
         assert_true(read.stopped);
 }
 
+/* What the policy has of its own is known to the next instance without its object. */
+static void test_own(void **state) {
+        static char *const pages[] = { "unit:pages", "min:1", "max:9", "help:A=b", "default:2", NULL };
+        static char *const mood[] = { "choices:calm,hasty", "default:0", NULL };
+        _cleanup_saved_state_ SavedState saved = {}, read = {};
+        _cleanup_close_ int fd = saved_state_open();
+        OwnTunables *own = NULL;
+        char *error = NULL;
+
+        assert_int_equal(policy_model_new(&saved.model), 0);
+        assert_int_equal(free_and_strdup(&saved.model->policy, "/a/mine.bpf.o"), 0);
+        assert_int_equal(own_tunables_new("mine", &own), 0);
+        assert_int_equal(own_tunables_add(own, "pages", pages, &error), 0);
+        assert_int_equal(own_tunables_add(own, "mood", mood, &error), 0);
+        policy_model_set_own(saved.model, own);
+        key_spec_set(own->specs, &saved.model->params, 7);
+        assert_int_equal(policy_model_set_unit(saved.model, "a.service", own->specs + 1, 1), 0);
+
+        assert_int_equal(saved_state_write(fd, &saved), 0);
+        assert_int_equal(saved_state_read(fd, &read), 0);
+
+        assert_true(own_tunables_equal(read.model->own, own));
+        assert_memory_equal(&read.model->params, &saved.model->params, sizeof(struct memsec_params));
+        assert_int_equal(read.model->n_units, 1);
+        assert_true(read.model->units[0].keys == UINT64_C(1) << key_index(own->specs + 1));
+        assert_true(key_spec_get(own->specs + 1, &read.model->units[0].params) == 1);
+        own_tunables_unref(own);
+}
+
 static void test_shorter_over_longer(void **state) {
         _cleanup_saved_state_ SavedState saved = {}, read = {};
         _cleanup_close_ int fd = saved_state_open();
@@ -117,6 +146,7 @@ static void test_damaged(void **state) {
                 "teardown.batch=99999999999\nEND=1\n",
                 "teardown.batch=18446744073709551616\nEND=1\n",
                 "directmap.direction=3\nEND=1\n",
+                "POLICY=/mine.bpf.o\nTUNABLE=a\nEND=1\n",
                 "directmap.direction=up\nEND=1\n",
                 "keyid.flush=2\nEND=1\n",
                 "keyid.recycle.idle=3600000000001\nEND=1\n",
@@ -146,6 +176,7 @@ static void test_no_file(void **state) {
 int main(void) {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_round_trip),
+                cmocka_unit_test(test_own),
                 cmocka_unit_test(test_shorter_over_longer),
                 cmocka_unit_test(test_unknown_names),
                 cmocka_unit_test(test_fewer_names),

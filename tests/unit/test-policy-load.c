@@ -90,7 +90,7 @@ static PolicyModel *load(const char *root, const char *files) {
         FILE *f;
         int r;
 
-        r = policy_model_load(root, &model, &paths, &errors);
+        r = policy_model_load(root, /* may_miss= */ false, &model, &paths, &errors);
         if (r < 0 && policy_errors_format(&errors, &text) >= 0)
                 print_error("%s\n", text);
         assert_int_equal(r, 0);
@@ -119,7 +119,7 @@ static void check_errors(const char *root, const char *expected) {
         PolicyModel *model = NULL;
         char **files = NULL, *end;
 
-        assert_int_equal(policy_model_load(root, &model, &files, &errors), -EBADMSG);
+        assert_int_equal(policy_model_load(root, /* may_miss= */ false, &model, &files, &errors), -EBADMSG);
         assert_null(model);
         assert_null(files);
 
