@@ -18,6 +18,8 @@ BPF_HEADERS := bpf/memsec.bpf.h bpf/memsec_params.h kernel/include/linux/memsec_
 # For programs that use the device.
 UAPI_HEADERS := kernel/include/uapi/linux/memsec_keyid.h
 BPF_POLICIES := $(patsubst bpf/policies/%.c,$(B)/bpf/%.o,$(wildcard bpf/policies/*.bpf.c))
+# See daemon/memsecctl-template.c.
+TEMPLATE_FILES := $(addprefix bpf/template/,mine.bpf.c Makefile README.md)
 BPF_HOSTILE := $(patsubst bpf/hostile/%.c,$(B)/bpf/hostile/%.o,$(wildcard bpf/hostile/*.bpf.c))
 
 .PHONY: bpf bpf-hostile install-bpf install-bpf-hostile

@@ -39,7 +39,8 @@
  *		-c mine.bpf.c -o mine.bpf.o
  *
  * and name the object's absolute path in the "policy:" line of
- * /etc/memsec/policy.yaml.
+ * /etc/memsec/policy.yaml. "memsecctl new-policy DIR" writes a whole one with a
+ * Makefile.
  */
 #ifndef MEMSEC_BPF_H
 #define MEMSEC_BPF_H

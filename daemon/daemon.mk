@@ -3,10 +3,11 @@
 # memsecd and memsecctl. A new file is found by its name: memsecctl*.c belongs
 # to memsecctl, all others to memsecd, and what both need is named here.
 
+TEMPLATE_OBJECT := bpf/template.o
 DAEMON_SHARED_OBJECTS := daemon/bus-value.o
 MEMSECCTL_OBJECTS := $(patsubst %.c,%.o,$(wildcard daemon/memsecctl*.c))
 MEMSECD_OBJECTS := $(filter-out $(MEMSECCTL_OBJECTS),$(patsubst %.c,%.o,$(wildcard daemon/*.c)))
-MEMSECCTL_OBJECTS += $(DAEMON_SHARED_OBJECTS)
+MEMSECCTL_OBJECTS += $(DAEMON_SHARED_OBJECTS) $(TEMPLATE_OBJECT)
 MAN_PAGES := $(wildcard daemon/*.[1-8])
 
 MEMSECD := $(B)/memsecd
@@ -29,12 +30,37 @@ $(MEMSECCTL): $(addprefix $(B)/obj/,$(MEMSECCTL_OBJECTS)) $(POLICY_LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(POLICY_LIB) -o $@ \
 		$(SYSTEMD_LIBS) $(POLICY_LIBS) $(JSON_LIBS)
 
+# What "memsecctl new-policy" writes. The names of the symbols come from those of the files.
+$(B)/obj/$(TEMPLATE_OBJECT) $(B)/san/$(TEMPLATE_OBJECT): $(TEMPLATE_FILES)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo '  LD      $@')
+	$(Q)$(LD) -r -b binary -z noexecstack -o $@ $(TEMPLATE_FILES)
+
 # memsecctl's own lists, which are made from its tables and that of the policy library.
 $(MEMSECCTL_COMPLETION): daemon/memsecctl.bash.in daemon/completion-lists.awk $(MEMSECCTL)
 	$(if $(Q),@echo '  GEN     $@')
 	$(Q)mkdir -p $(@D)
 	$(Q)$(MEMSECCTL) --help | awk -f daemon/completion-lists.awk | sed -f - \
 		-e 's|@LIBDIR@|$(libdir)/memsec|' $< >$@
+
+# The policy that "memsecctl new-policy" writes, built as its Makefile says with headers as they are installed.
+NEW_POLICY := $(B)/new-policy/mine.bpf.o
+
+.PHONY: new-policy install-new-policy
+
+new-policy: $(NEW_POLICY)
+
+$(NEW_POLICY): $(TEMPLATE_FILES) $(MEMSECCTL) $(BPF_HEADERS) $(LIBBPF_DEPS)
+	$(if $(Q),@echo '  BPF     $@')
+	$(Q)rm -rf $(@D) && $(MEMSECCTL) new-policy $(@D) >/dev/null
+	$(Q)$(INSTALL) -d $(@D)/headers && $(INSTALL_DATA) $(BPF_HEADERS) $(@D)/headers/
+	$(Q)$(MAKE) -s -C $(@D) CLANG=$(BPF_CLANG) MEMSEC_HEADERS=headers \
+		LIBBPF_CFLAGS='$(foreach f,$(LIBBPF_CFLAGS),$(patsubst -I%,-I$(abspath $(f:-I%=%)),$f))' >/dev/null
+
+# For a VM without clang.
+install-new-policy: $(NEW_POLICY)
+	$(Q)$(INSTALL) -d $(DESTDIR)$(libdir)/memsec/tests/new-policy
+	$(Q)$(INSTALL_DATA) $(NEW_POLICY) $(TEMPLATE_FILES) $(DESTDIR)$(libdir)/memsec/tests/new-policy/
 
 # For tests/bus/memsecd.
 MEMSECD_SANITIZED := $(B)/tests/memsecd

@@ -21,6 +21,7 @@
 #include "memsecctl-owners.h"
 #include "memsecctl-show.h"
 #include "memsecctl-status.h"
+#include "memsecctl-template.h"
 #include "memsecctl-top.h"
 #include "policy.h"
 #include "util.h"
@@ -592,6 +593,10 @@ static ExitStatus verb_verify(char **args) {
         return worst;
 }
 
+static ExitStatus verb_new_policy(char **args) {
+        return template_write(args[0]);
+}
+
 #define MANY UINT_MAX
 
 /* The words of a choice follow a colon, of which there is no other: completion looks for them. */
@@ -618,6 +623,8 @@ static const Verb verbs[] = {
         { "keyids",  "",             0, 0,    false, verb_keyids,  "Show who has which KeyID" },
         { "metrics", "",             0, 0,    false, verb_metrics, "Print everything as OpenMetrics text" },
         { "verify",  "FILE...",      1, MANY, false, verb_verify,  "Check policy files without using them" },
+        { "new-policy", "DIR",       1, 1,    false, verb_new_policy,
+          "Write the beginnings of a policy of one's own" },
 };
 
 static void print_help(void) {
@@ -625,7 +632,7 @@ static void print_help(void) {
                "Look at memsecd and change what it does.\n\n"
                "Verbs:\n");
         for (const Verb *v = verbs; v < verbs + ELEMENTSOF(verbs); v++)
-                printf("  %-7s %-13s %s\n", v->name, v->args, v->help);
+                printf("  %-10s %-12s %s\n", v->name, v->args, v->help);
 
         printf("\nKeys:\n"
                "  %-24s Name of a policy, or absolute path of a BPF object\n", "policy");

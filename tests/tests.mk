@@ -25,7 +25,7 @@ check-unit: $(B)/packages/test $(UNIT_PROGRAMS)
 	done; [ -z "$$failed" ]
 
 ## check-bus: memsecd and memsecctl on a private bus, whatever the kernel
-check-bus: $(B)/packages/test $(BUS_PROGRAMS) $(B)/tests/bench/bus-load daemon bpf
+check-bus: $(B)/packages/test $(BUS_PROGRAMS) $(B)/tests/bench/bus-load daemon bpf bpf-hostile new-policy
 	$(Q)failed=; for program in $(BUS_TESTS); do \
 		BUILD=$(CURDIR)/$(B) tests/tap-run bus/$${program##*/} timeout 300 $$program || failed=1; \
 	done; [ -z "$$failed" ]
