@@ -51,6 +51,13 @@ static int add_error(Reader *reader, const yaml_event_t *event, const char *poli
         return r < 0 ? r : skip_value(reader, event);
 }
 
+/* Can it be what a tunable is called? */
+static bool is_name(const yaml_event_t *key) {
+        static const char chars[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+        return is_text(key) && !event_text(key)[strspn(event_text(key), chars)];
+}
+
 /* Reads the value of KEY below the name of POLICY. */
 static int read_entry(Reader *reader, const char *policy, Keys *keys, const yaml_event_t *key) {
         _cleanup_(yaml_event_delete) yaml_event_t value = {};
@@ -59,8 +66,8 @@ static int read_entry(Reader *reader, const char *policy, Keys *keys, const yaml
         ssize_t i;
         int r;
 
-        if (!is_text(key)) {
-                r = add_error(reader, key, policy, policy, "a key");
+        if (!is_name(key)) {
+                r = add_error(reader, key, policy, policy, "a key of small letters, digits and '_'");
                 if (r >= 0)
                         r = next_event(reader, &value);
                 return r < 0 ? r : skip_value(reader, &value);
