@@ -106,11 +106,8 @@ static void check_model(const PolicyModel *model) {
         _cleanup_free_ char *text = NULL, *error = NULL;
 
         CHECK(policy_name_check(model->policy, &error) == 0);
-        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++) {
-                uint64_t value = key_spec_get(spec, &model->params);
-
-                CHECK(value >= spec->min && value <= spec->max);
-        }
+        for (const KeySpec *spec = key_specs; spec < key_specs + n_key_specs; spec++)
+                CHECK(value_in_range(spec, key_spec_get(spec, &model->params)));
 
         check_units(model);
 
