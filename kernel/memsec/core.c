@@ -34,6 +34,9 @@ static struct memsec_mechanism *const mechanisms[] = {
 #ifdef CONFIG_MEMSEC_KEYID
 	&memsec_keyid_mechanism,
 #endif
+#ifdef CONFIG_MEMSEC_XPFO
+	&memsec_xpfo_mechanism,
+#endif
 };
 
 static bool off __ro_after_init;

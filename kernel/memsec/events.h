@@ -208,6 +208,42 @@ TRACE_EVENT(memsec_keyid_flush,
 			   __entry->keyid = keyid;),
 	    TP_printk("pfn=%#lx keyid=%u", __entry->pfn, __entry->keyid));
 
+/* A pool got pages out of the direct map: @waited says that somebody waited for it. */
+TRACE_EVENT(memsec_xpfo_refill,
+	    TP_PROTO(int nid, int cpu, unsigned int pages, bool waited, int ret),
+	    TP_ARGS(nid, cpu, pages, waited, ret),
+	    TP_STRUCT__entry(__field(int, nid)
+			     __field(int, cpu)
+			     __field(unsigned int, pages)
+			     __field(bool, waited)
+			     __field(int, ret)),
+	    TP_fast_assign(__entry->nid = nid;
+			   __entry->cpu = cpu;
+			   __entry->pages = pages;
+			   __entry->waited = waited;
+			   __entry->ret = ret;),
+	    TP_printk("nid=%d cpu=%d pages=%u waited=%d ret=%d", __entry->nid,
+		      __entry->cpu, __entry->pages, __entry->waited,
+		      __entry->ret));
+
+/* Pages went back into the direct map and to the page allocator. */
+TRACE_EVENT(memsec_xpfo_return,
+	    TP_PROTO(unsigned long pfn, unsigned long pages),
+	    TP_ARGS(pfn, pages),
+	    TP_STRUCT__entry(__field(unsigned long, pfn)
+			     __field(unsigned long, pages)),
+	    TP_fast_assign(__entry->pfn = pfn;
+			   __entry->pages = pages;),
+	    TP_printk("pfn=%#lx pages=%lu", __entry->pfn, __entry->pages));
+
+/* Somebody whose memory is to be protected got some that cannot be. */
+TRACE_EVENT(memsec_xpfo_unprotected,
+	    TP_PROTO(unsigned long pages),
+	    TP_ARGS(pages),
+	    TP_STRUCT__entry(__field(unsigned long, pages)),
+	    TP_fast_assign(__entry->pages = pages;),
+	    TP_printk("pages=%lu", __entry->pages));
+
 #endif /* _MM_MEMSEC_EVENTS_H */
 
 #undef TRACE_INCLUDE_PATH

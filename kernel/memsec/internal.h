@@ -95,6 +95,7 @@ struct memsec_mechanism {
 extern struct memsec_mechanism memsec_teardown_mechanism;
 extern struct memsec_mechanism memsec_directmap_mechanism;
 extern struct memsec_mechanism memsec_keyid_mechanism;
+extern struct memsec_mechanism memsec_xpfo_mechanism;
 
 /**
  * struct memsec_holder_ops - how to make the holder of a policy let go of it

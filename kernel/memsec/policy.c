@@ -29,6 +29,7 @@
 #include <kunit/visibility.h>
 #include <linux/cleanup.h>
 #include <linux/err.h>
+#include <linux/export.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
@@ -41,7 +42,8 @@
 #include "events.h"
 #include "internal.h"
 
-DEFINE_STATIC_KEY_FALSE(memsec_key);
+struct static_key_false memsec_key = STATIC_KEY_FALSE_INIT;
+EXPORT_SYMBOL_GPL(memsec_key);
 
 MEMSEC_LIMIT(memsec_fuse_limit, fuse_limit, 0, U32_MAX,
 	     MEMSEC_FUSE_LIMIT_DEFAULT);

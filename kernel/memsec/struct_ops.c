@@ -212,6 +212,16 @@ memsec_ops__keyid_recycle(const struct memsec_keyid_recycle_ctx *ctx)
 	return 0;
 }
 
+static u64 memsec_ops__xpfo(const struct memsec_xpfo_ctx *ctx)
+{
+	return 0;
+}
+
+static u64 memsec_ops__xpfo_pool(const struct memsec_xpfo_pool_ctx *ctx)
+{
+	return 0;
+}
+
 static struct memsec_ops memsec_bpf_cfi_stubs = {
 	.init = memsec_ops__init,
 	.exit = memsec_ops__exit,
@@ -220,6 +230,8 @@ static struct memsec_ops memsec_bpf_cfi_stubs = {
 	.directmap_collapse = memsec_ops__directmap_collapse,
 	.keyid = memsec_ops__keyid,
 	.keyid_recycle = memsec_ops__keyid_recycle,
+	.xpfo = memsec_ops__xpfo,
+	.xpfo_pool = memsec_ops__xpfo_pool,
 };
 
 static struct bpf_struct_ops bpf_memsec_ops = {

@@ -272,6 +272,77 @@ struct memsec_keyid_recycle_ctx {
 	__u64 last_ns;
 };
 
+/*
+ * The answer to memsec_ops.xpfo: which memory of a cgroup leaves the kernel's
+ * direct map, none or any of these. Anything else is out of range and replaced
+ * by the default, which is none. Memory that was allocated before stays as it is.
+ */
+#define MEMSEC_XPFO_ANON	0x1ULL	/* anonymous memory */
+#define MEMSEC_XPFO_SHMEM	0x2ULL	/* tmpfs, memfd, SysV and shared anonymous */
+#define MEMSEC_XPFO_GUEST	0x4ULL	/* guest_memfd */
+#define MEMSEC_XPFO_ALL		0x7ULL
+
+/**
+ * struct memsec_xpfo_ctx - facts for memsec_ops.xpfo
+ * @cgroup_id: cgroup v2 id of whom the memory is for
+ * @protected: pages of all cgroups that are not in the direct map
+ * @total: pages of memory that there are
+ *
+ * The question is asked once for each cgroup, when memory is first allocated for
+ * it, and again when the policy or its numbers changed.
+ */
+struct memsec_xpfo_ctx {
+	__u64 cgroup_id;
+	__u64 protected;
+	__u64 total;
+};
+
+/*
+ * The answer to memsec_ops.xpfo_pool: how many pages to take out of the direct
+ * map at a time, 1 to MEMSEC_XPFO_MAX_BATCH, for which all TLBs are flushed once;
+ * and how many the pool may hold of pages that nobody has, up to
+ * MEMSEC_XPFO_MAX_POOL, in the bits from MEMSEC_XPFO_POOL_SHIFT on. Anything else
+ * is out of range and replaced by the default, MEMSEC_XPFO_DEFAULT_BATCH and none.
+ */
+#define MEMSEC_XPFO_MAX_BATCH		512ULL
+#define MEMSEC_XPFO_DEFAULT_BATCH	64ULL
+#define MEMSEC_XPFO_POOL_SHIFT		32
+/* 1 GiB. */
+#define MEMSEC_XPFO_MAX_POOL		0x40000ULL
+
+/**
+ * struct memsec_xpfo_pool_ctx - facts for memsec_ops.xpfo_pool
+ * @nid: NUMA node of the pool's pages
+ * @cpu: the CPU whose pool it is, -1 for those who want memory of the node and
+ *	run elsewhere
+ * @pages: pages that the pool holds
+ * @wanted: single pages that somebody wanted since the previous question,
+ *	whether it had any or not
+ * @freed: pages that it got back
+ * @waits: how often somebody had to wait for a refill
+ * @elapsed_ns: ns since the previous question, 0 at the first
+ * @cpus: CPUs that are online
+ * @protected: pages of all cgroups that are not in the direct map
+ * @free: free pages of memory
+ * @total: pages of memory that there are
+ *
+ * The question is asked when the pool is refilled or gives pages back, and when
+ * the policy or its numbers changed.
+ */
+struct memsec_xpfo_pool_ctx {
+	__s32 nid;
+	__s32 cpu;
+	__u64 pages;
+	__u64 wanted;
+	__u64 freed;
+	__u64 waits;
+	__u64 elapsed_ns;
+	__u64 cpus;
+	__u64 protected;
+	__u64 free;
+	__u64 total;
+};
+
 /**
  * struct memsec_ops - a policy
  * @name: name of the policy, letters, digits, '_' and '.'
@@ -285,6 +356,8 @@ struct memsec_keyid_recycle_ctx {
  * @directmap_collapse: when to put an entry of the direct map back together
  * @keyid: how to keep pages of a KeyID for it
  * @keyid_recycle: when to flush all caches, so that KeyIDs can be taken again
+ * @xpfo: which memory of a cgroup leaves the direct map
+ * @xpfo_pool: how many pages to take out of it at a time, and to keep out
  *
  * Every callback is optional: a missing one means the built-in default. The
  * decisions are asked under RCU and cannot sleep.
@@ -300,6 +373,8 @@ struct memsec_ops {
 	__u64 (*directmap_collapse)(const struct memsec_directmap_collapse_ctx *ctx);
 	__u64 (*keyid)(const struct memsec_keyid_ctx *ctx);
 	__u64 (*keyid_recycle)(const struct memsec_keyid_recycle_ctx *ctx);
+	__u64 (*xpfo)(const struct memsec_xpfo_ctx *ctx);
+	__u64 (*xpfo_pool)(const struct memsec_xpfo_pool_ctx *ctx);
 };
 
 #endif /* _LINUX_MEMSEC_OPS_H */
