@@ -102,6 +102,11 @@ const struct memsec_params memsec_params_default = {
 		.recycle_at = MEMSEC_KEYID_DEFAULT_RECYCLE_AT,
 		.recycle_idle_ns = MEMSEC_KEYID_DEFAULT_RECYCLE_IDLE_NS,
 	},
+	.xpfo = {
+		.protect = MEMSEC_XPFO_DEFAULT_PROTECT,
+		.batch = MEMSEC_XPFO_DEFAULT_PAGES,
+		.pool = MEMSEC_XPFO_DEFAULT_POOL,
+	},
 };
 
 /*

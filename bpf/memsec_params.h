@@ -36,6 +36,9 @@
 #define MEMSEC_KEYID_DEFAULT_CACHE		0
 #define MEMSEC_KEYID_DEFAULT_RECYCLE_AT		0
 #define MEMSEC_KEYID_DEFAULT_RECYCLE_IDLE_NS	MEMSEC_NEVER
+#define MEMSEC_XPFO_DEFAULT_PROTECT		MEMSEC_PROTECT_NONE
+#define MEMSEC_XPFO_DEFAULT_PAGES		128
+#define MEMSEC_XPFO_DEFAULT_POOL		(16 * 1024 * 1024)
 
 /* Where to split ahead. */
 enum memsec_directmap_direction {
@@ -54,6 +57,13 @@ enum memsec_directmap_whole {
 enum memsec_keyid_flush {
 	MEMSEC_FLUSH_ON_MISMATCH,	/* when the next owner has another KeyID */
 	MEMSEC_FLUSH_ALWAYS,		/* when they are freed */
+};
+
+/* Which memory is not in the direct map. */
+enum memsec_xpfo_protect {
+	MEMSEC_PROTECT_NONE,
+	MEMSEC_PROTECT_ANONYMOUS,
+	MEMSEC_PROTECT_ALL,		/* shmem and guest_memfd too */
 };
 
 struct memsec_teardown_params {
@@ -76,10 +86,17 @@ struct memsec_keyid_params {
 	__u64 recycle_idle_ns;		/* time with none taken or given up after which they are, or MEMSEC_NEVER */
 };
 
+struct memsec_xpfo_params {
+	__u64 protect;			/* enum memsec_xpfo_protect */
+	__u64 batch;			/* pages that leave the direct map at a time */
+	__u64 pool;			/* bytes that all CPUs together keep outside of it for the next who wants some */
+};
+
 struct memsec_params {
 	struct memsec_teardown_params teardown;
 	struct memsec_directmap_params directmap;
 	struct memsec_keyid_params keyid;
+	struct memsec_xpfo_params xpfo;
 	__u64 own[MEMSEC_OWN_MAX];	/* the policy's own ones: see MEMSEC_OWN() */
 };
 

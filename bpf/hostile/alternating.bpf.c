@@ -37,6 +37,18 @@ __u64 BPF_PROG(alternating_keyid_recycle, const struct memsec_keyid_recycle_ctx 
 	return __sync_fetch_and_add(&turn, 1) & 1 ? MEMSEC_RECYCLE_MAX_WAIT + 1 : MEMSEC_RECYCLE_NOW;
 }
 
+SEC("struct_ops/xpfo")
+__u64 BPF_PROG(alternating_xpfo, const struct memsec_xpfo_ctx *x)
+{
+	return __sync_fetch_and_add(&turn, 1) & 1 ? MEMSEC_XPFO_ALL + 1 : MEMSEC_XPFO_ALL;
+}
+
+SEC("struct_ops/xpfo_pool")
+__u64 BPF_PROG(alternating_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
+{
+	return __sync_fetch_and_add(&turn, 1) & 1 ? 0 : 64 | 64ULL << MEMSEC_XPFO_POOL_SHIFT;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops alternating = {
 	.name = "alternating",
@@ -46,4 +58,6 @@ struct memsec_ops alternating = {
 	.directmap_collapse = (void *)alternating_directmap_collapse,
 	.keyid = (void *)alternating_keyid,
 	.keyid_recycle = (void *)alternating_keyid_recycle,
+	.xpfo = (void *)alternating_xpfo,
+	.xpfo_pool = (void *)alternating_xpfo_pool,
 };

@@ -32,6 +32,18 @@ __u64 BPF_PROG(greedy_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
 	return MEMSEC_RECYCLE_NOW;
 }
 
+SEC("struct_ops/xpfo")
+__u64 BPF_PROG(greedy_xpfo, const struct memsec_xpfo_ctx *x)
+{
+	return MEMSEC_XPFO_ALL;
+}
+
+SEC("struct_ops/xpfo_pool")
+__u64 BPF_PROG(greedy_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
+{
+	return MEMSEC_XPFO_MAX_BATCH | MEMSEC_XPFO_MAX_POOL << MEMSEC_XPFO_POOL_SHIFT;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops greedy = {
 	.name = "greedy",
@@ -41,4 +53,6 @@ struct memsec_ops greedy = {
 	.directmap_collapse = (void *)greedy_directmap_collapse,
 	.keyid = (void *)greedy_keyid,
 	.keyid_recycle = (void *)greedy_keyid_recycle,
+	.xpfo = (void *)greedy_xpfo,
+	.xpfo_pool = (void *)greedy_xpfo_pool,
 };

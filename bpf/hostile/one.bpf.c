@@ -32,6 +32,18 @@ __u64 BPF_PROG(one_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
 	return 1;
 }
 
+SEC("struct_ops/xpfo")
+__u64 BPF_PROG(one_xpfo, const struct memsec_xpfo_ctx *x)
+{
+	return 1;
+}
+
+SEC("struct_ops/xpfo_pool")
+__u64 BPF_PROG(one_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
+{
+	return 1;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops one = {
 	.name = "one",
@@ -41,4 +53,6 @@ struct memsec_ops one = {
 	.directmap_collapse = (void *)one_directmap_collapse,
 	.keyid = (void *)one_keyid,
 	.keyid_recycle = (void *)one_keyid_recycle,
+	.xpfo = (void *)one_xpfo,
+	.xpfo_pool = (void *)one_xpfo_pool,
 };

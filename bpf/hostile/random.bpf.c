@@ -39,6 +39,18 @@ __u64 BPF_PROG(random_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
 	return any_number();
 }
 
+SEC("struct_ops/xpfo")
+__u64 BPF_PROG(random_xpfo, const struct memsec_xpfo_ctx *x)
+{
+	return any_number();
+}
+
+SEC("struct_ops/xpfo_pool")
+__u64 BPF_PROG(random_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
+{
+	return any_number();
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops random = {
 	.name = "random",
@@ -48,4 +60,6 @@ struct memsec_ops random = {
 	.directmap_collapse = (void *)random_directmap_collapse,
 	.keyid = (void *)random_keyid,
 	.keyid_recycle = (void *)random_keyid_recycle,
+	.xpfo = (void *)random_xpfo,
+	.xpfo_pool = (void *)random_xpfo_pool,
 };

@@ -32,6 +32,18 @@ __u64 BPF_PROG(zero_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
 	return MEMSEC_RECYCLE_NEVER;
 }
 
+SEC("struct_ops/xpfo")
+__u64 BPF_PROG(zero_xpfo, const struct memsec_xpfo_ctx *x)
+{
+	return 0;
+}
+
+SEC("struct_ops/xpfo_pool")
+__u64 BPF_PROG(zero_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
+{
+	return 0;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops zero = {
 	.name = "zero",
@@ -41,4 +53,6 @@ struct memsec_ops zero = {
 	.directmap_collapse = (void *)zero_directmap_collapse,
 	.keyid = (void *)zero_keyid,
 	.keyid_recycle = (void *)zero_keyid_recycle,
+	.xpfo = (void *)zero_xpfo,
+	.xpfo_pool = (void *)zero_xpfo_pool,
 };

@@ -109,6 +109,32 @@ __u64 BPF_PROG(fixed_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
 	return k->idle_ns < idle ? idle - k->idle_ns : MEMSEC_RECYCLE_NOW;
 }
 
+SEC("struct_ops/xpfo")
+__u64 BPF_PROG(fixed_xpfo, const struct memsec_xpfo_ctx *x)
+{
+	switch (memsec_params_of(x->cgroup_id)->xpfo.protect) {
+	case MEMSEC_PROTECT_NONE:
+		return 0;
+	case MEMSEC_PROTECT_ANONYMOUS:
+		return MEMSEC_XPFO_ANON;
+	default:
+		return MEMSEC_XPFO_ALL;
+	}
+}
+
+/* Pools are nobody's, so the numbers are everyone's. Every CPU keeps its share. */
+SEC("struct_ops/xpfo_pool")
+__u64 BPF_PROG(fixed_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
+{
+	const struct memsec_xpfo_params *params = &memsec_params_of(MEMSEC_EVERYONE)->xpfo;
+	__u64 cpus = p->cpus ? p->cpus : 1;
+	__u64 pool = params->pool / PAGE_SIZE / cpus;
+
+	if (pool > MEMSEC_XPFO_MAX_POOL)
+		pool = MEMSEC_XPFO_MAX_POOL;
+	return params->batch | pool << MEMSEC_XPFO_POOL_SHIFT;
+}
+
 SEC(".struct_ops.link")
 struct memsec_ops fixed = {
 	.name = "fixed",
@@ -118,4 +144,6 @@ struct memsec_ops fixed = {
 	.directmap_collapse = (void *)fixed_directmap_collapse,
 	.keyid = (void *)fixed_keyid,
 	.keyid_recycle = (void *)fixed_keyid_recycle,
+	.xpfo = (void *)fixed_xpfo,
+	.xpfo_pool = (void *)fixed_xpfo_pool,
 };
