@@ -16,6 +16,7 @@ static const struct {
         { "teardown", BUS_PATH "/mechanism/teardown", "org.memsec1.Teardown" },
         { "directmap", BUS_PATH "/mechanism/directmap", "org.memsec1.Directmap" },
         { "keyid", BUS_PATH "/mechanism/keyid", "org.memsec1.Keyid" },
+        { "xpfo", BUS_PATH "/mechanism/xpfo", "org.memsec1.Xpfo" },
 };
 
 struct MechanismObject {

@@ -266,7 +266,8 @@ ExitStatus client_get_manager(sd_bus *bus, Manager *ret) {
 
 bool counter_is_gauge(const char *name) {
         static const char *const amounts[] = {
-                "cached_pages", "guest_pages", "secretmem_pages", "unused_ranges", "used_pages", "xpfo_pages"
+                "cached_pages", "guest_pages", "pool_pages", "protected_pages",
+                "secretmem_pages", "unused_ranges", "used_pages", "xpfo_pages"
         };
         static const char *const prefixes[] = { "asids_", "direct_map_", "keyids", "last_", "longest_" };
 

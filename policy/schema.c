@@ -30,6 +30,13 @@ static const char *const flushes[] = {
         NULL,
 };
 
+static const char *const protects[] = {
+        [MEMSEC_PROTECT_NONE] = "none",
+        [MEMSEC_PROTECT_ANONYMOUS] = "anonymous",
+        [MEMSEC_PROTECT_ALL] = "all",
+        NULL,
+};
+
 const KeySpec key_specs[] = {
         {
                 .path = "teardown.batch",
@@ -145,6 +152,37 @@ const KeySpec key_specs[] = {
                 .offset = offsetof(struct memsec_params, keyid.recycle_idle_ns),
                 .bus_name = "RecycleIdleUSec",
                 .help = "How long none was taken or given up when those that wait are recycled",
+        },
+        {
+                .path = "xpfo.protect",
+                .type = KEY_CHOICE,
+                .choices = protects,
+                .max = ELEMENTSOF(protects) - 2,
+                .def = MEMSEC_XPFO_DEFAULT_PROTECT,
+                .offset = offsetof(struct memsec_params, xpfo.protect),
+                .bus_name = "Protect",
+                .help = "Memory the kernel cannot read at will: none, anonymous, or shared and guest too",
+        },
+        {
+                .path = "xpfo.batch",
+                .type = KEY_COUNT,
+                .unit = "pages",
+                .min = 1,
+                .max = 512,
+                .def = MEMSEC_XPFO_DEFAULT_PAGES,
+                .offset = offsetof(struct memsec_params, xpfo.batch),
+                .bus_name = "Batch",
+                .help = "Pages that leave the kernel's direct map at a time, for one flush of all TLBs",
+        },
+        {
+                .path = "xpfo.pool",
+                .type = KEY_SIZE,
+                .min = 0,
+                .max = 1 * GIB,
+                .def = MEMSEC_XPFO_DEFAULT_POOL,
+                .offset = offsetof(struct memsec_params, xpfo.pool),
+                .bus_name = "Pool",
+                .help = "Memory that all CPUs together keep outside of it for who wants some next",
         },
 };
 

@@ -66,6 +66,8 @@ static int get_text(sd_bus *bus _unused_, const char *path, const char *interfac
                 return sd_bus_message_append(reply, "s", "leave");
         if (streq(property, "Flush"))
                 return sd_bus_message_append(reply, "s", "on-mismatch");
+        if (streq(property, "Protect"))
+                return sd_bus_message_append(reply, "s", "none");
         if (streq(property, "Name"))
                 return sd_bus_message_append(reply, "s", strrchr(path, '/') + 1);
 
@@ -117,6 +119,11 @@ static int get_key(sd_bus *bus _unused_, const char *path _unused_, const char *
 static int get_fixed(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
                      const char *property, sd_bus_message *reply, void *userdata _unused_,
                      sd_bus_error *error _unused_) {
+        if (streq(property, "Batch"))
+                return sd_bus_message_append(reply, "t", UINT64_C(128));
+        if (streq(property, "Pool"))
+                return sd_bus_message_append(reply, "t", UINT64_C(16777216));
+
         return sd_bus_message_append(reply, "t", endswith(property, "USec") ? UINT64_MAX : UINT64_C(0));
 }
 
@@ -156,7 +163,7 @@ static int set_word(sd_bus *bus _unused_, const char *path _unused_, const char 
 }
 
 static int append_unit(Fake *fake, sd_bus_message *reply) {
-        return sd_bus_message_append(reply, "a{sv}", 11, "teardown.batch", "t", fake->unit_batch,
+        return sd_bus_message_append(reply, "a{sv}", 14, "teardown.batch", "t", fake->unit_batch,
                                      "teardown.max_hold", "t", fake->max_hold_usec,
                                      "directmap.ahead", "t", fake->ahead,
                                      "directmap.direction", "s", fake->direction,
@@ -166,7 +173,10 @@ static int append_unit(Fake *fake, sd_bus_message *reply) {
                                      "keyid.search", "t", UINT64_C(0),
                                      "keyid.cache", "t", UINT64_C(0),
                                      "keyid.recycle.at", "t", UINT64_C(0),
-                                     "keyid.recycle.idle", "t", UINT64_MAX);
+                                     "keyid.recycle.idle", "t", UINT64_MAX,
+                                     "xpfo.protect", "s", "none",
+                                     "xpfo.batch", "t", UINT64_C(128),
+                                     "xpfo.pool", "t", UINT64_C(16777216));
 }
 
 static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -315,6 +325,14 @@ static const sd_bus_vtable keyid_vtable[] = {
         SD_BUS_VTABLE_END
 };
 
+static const sd_bus_vtable xpfo_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_PROPERTY("Protect", "s", get_text, 0, 0),
+        SD_BUS_PROPERTY("Batch", "t", get_fixed, 0, 0),
+        SD_BUS_PROPERTY("Pool", "t", get_fixed, 0, 0),
+        SD_BUS_VTABLE_END
+};
+
 static int add_mechanism(sd_bus *bus, const char *path, const char *interface, const sd_bus_vtable *vtable,
                          Fake *fake) {
         int r;
@@ -349,6 +367,10 @@ static int serve(Fake *fake) {
                 return r;
 
         r = add_mechanism(bus, "/org/memsec1/mechanism/keyid", "org.memsec1.Keyid", keyid_vtable, fake);
+        if (r < 0)
+                return r;
+
+        r = add_mechanism(bus, "/org/memsec1/mechanism/xpfo", "org.memsec1.Xpfo", xpfo_vtable, fake);
         if (r < 0)
                 return r;
 

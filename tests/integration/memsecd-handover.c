@@ -47,9 +47,9 @@ static const struct HandOver {
                 .error = true,
         },
         {
-                .what = "parameters of a version without keyid: the program is replaced",
+                .what = "parameters of a version without xpfo: the program is replaced",
                 .saved = "POLICY=fixed\nteardown.batch=77\nEND=1\n",
-                .params = offsetof(struct memsec_params, keyid),
+                .params = offsetof(struct memsec_params, xpfo),
                 .state = "attached", .policy = "fixed", .batch = 77, .attached = "fixed",
         },
         {

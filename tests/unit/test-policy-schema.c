@@ -63,6 +63,9 @@ static void test_kernel_ranges(void **state) {
         assert_true(key_spec_find("keyid.recycle.idle")->max <= MEMSEC_RECYCLE_MAX_WAIT);
         assert_true(key_spec_find("keyid.search")->max <= MEMSEC_KEYID_MAX_SEARCH);
         assert_true(key_spec_find("keyid.cache")->max <= MEMSEC_KEYID_MAX_CACHE * 4096);
+        assert_true(key_spec_find("xpfo.batch")->max <= MEMSEC_XPFO_MAX_BATCH);
+        assert_true(key_spec_find("xpfo.batch")->min >= 1);
+        assert_true(key_spec_find("xpfo.pool")->max <= MEMSEC_XPFO_MAX_POOL * 4096);
 }
 
 static void test_bus_names(void **state) {

@@ -68,10 +68,10 @@ typedef struct Bad {
 #define MAX_HOLD "teardown.max_hold: expected a duration from 50us to 60s, in ns, us, ms or s, found "
 #define DIRECTION "directmap.direction: expected follow, up or down, found "
 #define POLICY "policy: expected " POLICY_NAME_EXPECTED ", found "
-#define TOP_KEY "expected version, policy, units, teardown, directmap or keyid, found the unknown key "
+#define TOP_KEY "expected version, policy, units, teardown, directmap, keyid or xpfo, found the unknown key "
 #define TEARDOWN_KEY "teardown: expected batch or max_hold, found the unknown key "
 #define UNIT "expected " UNIT_PATTERN_EXPECTED ", found "
-#define UNIT_KEY "a.service: expected teardown, directmap or keyid, found the unknown key "
+#define UNIT_KEY "a.service: expected teardown, directmap, keyid or xpfo, found the unknown key "
 #define BOOLEAN ", which YAML reads as a boolean"
 #define NOTHING ", which YAML reads as nothing"
 #define OCTAL ", which looks octal; write it without the leading zero"
@@ -314,7 +314,7 @@ static const Bad bad[] = {
         { "unit twice", "version: 1\nunits:\n  a.service: {}\n  'a.service': {teardown: {batch: 0}}\n", 0,
           "4:3: units.a.service: expected one, found another; the first is on line 3" },
         { "unit without a value", "version: 1\nunits:\n  a.service:\n", 0,
-          "3:13: a.service: expected a mapping with teardown, directmap or keyid, found nothing" },
+          "3:13: a.service: expected a mapping with teardown, directmap, keyid or xpfo, found nothing" },
         { "policy of a unit", "version: 1\nunits:\n  a.service:\n    policy: fixed\n", 0,
           "4:5: " UNIT_KEY "'policy'" },
         { "units of a unit", "version: 1\nunits: {a.service: {units: {b.service: {}}}}\n", 0,
@@ -359,14 +359,14 @@ static const Bad bad[] = {
           "  batch: 0\n"
           "  max_hold: 5\n"
           "  foo: bar\n"
-          "xpfo: {}\n"
+          "mktme: {}\n"
           "policy: &a fixed\n", 0,
           "1:10: version: expected 1, found 'one'\n"
           "2:9: " POLICY "'Fixed', which has other characters\n"
           "4:10: " BATCH "'0'\n"
           "5:13: " MAX_HOLD "'5', which has no unit\n"
           "6:3: " TEARDOWN_KEY "'foo'\n"
-          "7:1: " TOP_KEY "'xpfo'\n"
+          "7:1: " TOP_KEY "'mktme'\n"
           "8:1: policy: expected one, found another; the first is on line 2" },
 };
 
