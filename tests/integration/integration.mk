@@ -6,6 +6,7 @@ INTEGRATION_FILES := $(filter-out %.c %.h %.mk,$(wildcard tests/integration/*))
 INTEGRATION_PROGRAMS := $(patsubst %.c,$(B)/%,$(wildcard tests/integration/*.c))
 TESTLIB := $(B)/libmemsec-test.a
 
+include tests/integration/selftests-mm.mk
 include tests/integration/selftests-sgx.mk
 
 .PHONY: install-integration

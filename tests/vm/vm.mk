@@ -24,12 +24,13 @@ $(VM_BASE): .ci/packages tests/vm/base $(B)/packages/vm
 	$(Q)touch $@
 
 # Everything that install targets install, so that an edit makes a new image.
-VM_INSTALL := install install-bpf-hostile install-new-policy install-integration install-selftests-sgx install-bpftool \
+VM_INSTALL := install install-bpf-hostile install-new-policy install-integration install-selftests-mm \
+	      install-selftests-sgx install-bpftool \
 	      install-demo
 
 $(VM_IMAGE): $(VM_BASE) tests/vm/image $(wildcard tests/vm/files/*) $(BPF_POLICIES) $(BPF_HOSTILE) $(NEW_POLICY) \
 	     $(MEMSECD) $(MEMSECCTL) $(MAN_PAGES) $(BPFTOOL) $(INTEGRATION_PROGRAMS) $(INTEGRATION_FILES) \
-	     $(SELFTESTS_SGX_FILES) $(DEMO_PROGRAMS) $(DEMO_FILES) $(wildcard systemd/*) \
+	     $(SELFTESTS_MM_FILES) $(SELFTESTS_SGX_FILES) $(DEMO_PROGRAMS) $(DEMO_FILES) $(wildcard systemd/*) \
 	     policy/default.yaml policy/local.yaml | $(B)/packages/test
 	$(if $(Q),@echo '  IMAGE   $@')
 	+$(Q)$(VM_FAKEROOT) tests/vm/image $(VM_BASE) $@ $(VM_INSTALL)
