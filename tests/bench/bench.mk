@@ -3,7 +3,7 @@
 # Benchmarks. Each writes build/bench/NAME.json and NAME.svg and prints the same as a table.
 
 BENCH_PROGRAMS := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
-BENCH_FILES := tests/bench/teardown tests/bench/directmap tests/bench/daemon
+BENCH_FILES := tests/bench/teardown tests/bench/directmap tests/bench/daemon tests/bench/xpfo
 BENCH_INSTALLED := $(BENCH_PROGRAMS) $(BENCH_FILES)
 
 # What makes the SGX driver and memfd_secret(2) ask memsec, and walks of page tables ready for what it does.
@@ -11,14 +11,18 @@ BENCH_HOOK_PATCHES := $(wildcard kernel/patches/000?-x86-sgx-Ask-memsec-*.patch 
 				 kernel/patches/002?-mm-secretmem-*.patch \
 				 kernel/patches/002?-x86-mm-read-each-entry-once-*.patch)
 
+BENCH_BASE := $(B)/vm/bench-base.tar
+BENCH_IMAGE := $(B)/vm/bench-image.ext4
+BENCH_PACKAGES := $(shell awk '$$1 == "bench-image" { print $$2 }' .ci/packages)
+
 # They are in the image of the VM.
 VM_INSTALL += install-bench
 $(VM_IMAGE): $(BENCH_INSTALLED)
 
-.PHONY: bench bench-teardown bench-directmap bench-keyid bench-daemon install-bench
+.PHONY: bench bench-teardown bench-directmap bench-keyid bench-xpfo bench-daemon install-bench install-bench-project
 
 ## bench: all benchmarks; results in build/bench
-bench: bench-teardown bench-directmap bench-keyid bench-daemon
+bench: bench-teardown bench-directmap bench-keyid bench-xpfo bench-daemon
 
 # $1: script in tests/bench, $2: part of it, $3: kernel, $4: seconds on two cores, $5: options of tests/vm/run
 bench-vm = kernel/scripts/progress BENCH 0 $4 $(B)/bench/$1-$2.log \
@@ -61,6 +65,30 @@ bench-keyid: kernel $(B)/packages/vm $(B)/packages/bench
 	$(Q)kernel/scripts/progress BENCH 0 120 $(B)/bench/keyid-vm.log $(VM_RUN) --icount --timeout 1200 \
 		--log $(B)/log/console-bench-keyid.log --kunit memsec_keyid_bench --append keyid_bench.run=1
 	$(Q)tests/bench/keyid.py $(B)/bench
+
+## bench-xpfo: a build whose memory is outside the kernel's direct map, and what it costs to reach it there
+bench-xpfo: kernel $(BENCH_IMAGE) $(B)/packages/bench
+	$(Q)mkdir -p $(B)/bench
+	$(Q)kernel/scripts/progress BENCH 0 60 $(B)/bench/xpfo-kernel.log $(VM_RUN) --icount --timeout 1200 \
+		--log $(B)/log/console-bench-xpfo-kernel.log --kunit memsec_xpfo_bench --append xpfo_bench.run=1
+	$(Q)$(call bench-vm,xpfo,compile-1,$(CONFIG),900,--icount --image $(BENCH_IMAGE))
+	$(Q)$(call bench-vm,xpfo,compile-2,$(CONFIG),600,--smp 2 --image $(BENCH_IMAGE))
+	$(Q)tests/bench/xpfo.py $(B)/bench
+
+# The VM's image and a compiler.
+$(BENCH_BASE): .ci/packages tests/vm/base $(B)/packages/vm
+	$(Q)tests/vm/base $(CACHE) $@ $(VM_PACKAGES) $(BENCH_PACKAGES)
+	$(Q)touch $@
+
+$(BENCH_IMAGE): $(BENCH_BASE) $(VM_IMAGE)
+	$(if $(Q),@echo '  IMAGE   $@')
+	+$(Q)$(VM_FAKEROOT) tests/vm/image $(BENCH_BASE) $@ $(VM_INSTALL) install-bench-project
+
+# A small C project.
+install-bench-project:
+	$(Q)$(INSTALL) -d $(addprefix $(DESTDIR)$(libdir)/memsec/bench/project/,policy bpf)
+	$(Q)cp $(wildcard policy/*.[ch]) $(DESTDIR)$(libdir)/memsec/bench/project/policy/
+	$(Q)cp bpf/memsec_params.h $(DESTDIR)$(libdir)/memsec/bench/project/bpf/
 
 ## bench-daemon: memsecd's reloads, properties, memory and wakeups, beside those of other daemons
 bench-daemon: kernel image daemon $(B)/tests/bench/bus-load $(B)/packages/bench $(B)/packages/test
