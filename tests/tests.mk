@@ -9,13 +9,14 @@ include tests/demo/demo.mk
 include tests/lint.mk
 include tests/vm/vm.mk
 include tests/deb/deb.mk
+include tests/model/model.mk
 -include $(wildcard tests/bench/*.mk tests/fuzz/*.mk)
 
 .PHONY: check check-unit check-bus check-kunit check-vm
 
 ## check: all tests; ends with "N passed, N failed"
 check:
-	+$(Q)tests/check lint unit bus kunit vm deb
+	+$(Q)tests/check lint model unit bus kunit vm deb
 
 ## check-unit: parts of the policy reader and the daemon, with sanitizers
 check-unit: $(B)/packages/test $(UNIT_PROGRAMS)
@@ -39,9 +40,14 @@ check-kunit: kernel kernel-kunit $(B)/packages/vm
 ## check-vm: memsecd under systemd over the kernel, all in the VM
 check-vm: kernel image
 	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 2700; result=$$?; \
-	tests/tap-run vm-numa $(VM_RUN) --tests keyid-storm --append numa=fake=2 || result=1; \
+	tests/tap-run vm-numa $(VM_RUN) --tests '@(keyid-storm|xpfo-numa|xpfo-offline)' --append numa=fake=2 --dimm 256M || result=1; \
+	tests/tap-run vm-bounce $(VM_RUN) --tests '@(xpfo-guest|xpfo-io)' --append '$(VM_BOUNCE)' || result=1; \
+	tests/tap-run vm-ret2dir tests/vm/ret2dir $(CONFIG) || result=1; \
 	tests/tap-run vm-4k $(VM_RUN) --tests directmap-4k --append '$(VM_4K)' || result=1; \
 	$(if $(VM_ICOUNT_TESTS),tests/tap-run vm-icount $(VM_RUN) --icount --tests $(VM_ICOUNT_TESTS) &&) exit $$result
+
+# The disk reaches no memory but bounce buffers, and no hardware protects memory of guests.
+VM_BOUNCE := swiotlb=force memsec.rmp=0
 
 # A direct map in entries of 4 KiB, and before that what there is not.
 VM_4K := memsec.directmap=2m memsec.directmap=4k
