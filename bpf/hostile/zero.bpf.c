@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* zero: no pages at all, the direct map left as it is, and nothing kept: out of range, unsafe or dear. */
+/*
+ * zero: no pages at all, the direct map left as it is, and nothing kept: out of range, unsafe or dear. No answers
+ * about xpfo, for the reason that max has none.
+ */
 #include "memsec.bpf.h"
 
 SEC("struct_ops/teardown")
@@ -32,18 +35,6 @@ __u64 BPF_PROG(zero_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
 	return MEMSEC_RECYCLE_NEVER;
 }
 
-SEC("struct_ops/xpfo")
-__u64 BPF_PROG(zero_xpfo, const struct memsec_xpfo_ctx *x)
-{
-	return 0;
-}
-
-SEC("struct_ops/xpfo_pool")
-__u64 BPF_PROG(zero_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
-{
-	return 0;
-}
-
 SEC(".struct_ops.link")
 struct memsec_ops zero = {
 	.name = "zero",
@@ -53,6 +44,4 @@ struct memsec_ops zero = {
 	.directmap_collapse = (void *)zero_directmap_collapse,
 	.keyid = (void *)zero_keyid,
 	.keyid_recycle = (void *)zero_keyid_recycle,
-	.xpfo = (void *)zero_xpfo,
-	.xpfo_pool = (void *)zero_xpfo_pool,
 };
