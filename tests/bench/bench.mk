@@ -84,10 +84,10 @@ $(BENCH_IMAGE): $(BENCH_BASE) $(VM_IMAGE)
 	$(if $(Q),@echo '  IMAGE   $@')
 	+$(Q)$(VM_FAKEROOT) tests/vm/image $(BENCH_BASE) $@ $(VM_INSTALL) install-bench-project
 
-# A small C project.
+# A small C project: what needs no more than libyaml.
 install-bench-project:
 	$(Q)$(INSTALL) -d $(addprefix $(DESTDIR)$(libdir)/memsec/bench/project/,policy bpf)
-	$(Q)cp $(wildcard policy/*.[ch]) $(DESTDIR)$(libdir)/memsec/bench/project/policy/
+	$(Q)cp policy/*.h $$(grep -L -e 'bpf/' -e '"object.h"' policy/*.c) $(DESTDIR)$(libdir)/memsec/bench/project/policy/
 	$(Q)cp bpf/memsec_params.h $(DESTDIR)$(libdir)/memsec/bench/project/bpf/
 
 ## bench-daemon: memsecd's reloads, properties, memory and wakeups, beside those of other daemons
