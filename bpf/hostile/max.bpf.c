@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * max: U64_MAX, all flags and all pages there are, every answer out of range. But none about xpfo: those are wanted
- * at any time, and tests count bad ones.
+ * max: U64_MAX, all flags and all pages there are, every answer out of range. But none about xpfo: those are
+ * wanted at any time, and tests count bad ones.
  */
 #include "memsec.bpf.h"
 

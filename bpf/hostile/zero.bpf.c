@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * zero: no pages at all, the direct map left as it is, and nothing kept: out of range, unsafe or dear. No answers
- * about xpfo, for the reason that max has none.
+ * zero: no pages at all, the direct map left as it is, and nothing kept: out of range, unsafe or dear. No
+ * answers about xpfo, for the reason that max has none.
  */
 #include "memsec.bpf.h"
 
