@@ -110,13 +110,8 @@ static atomic_long_t seq = ATOMIC_LONG_INIT(1);
 /* What a cgroup keeps: the answer in the lowest bits, the number above them. */
 #define ANSWER_BITS	3
 
-/**
- * xpfo_policy_seq() - Which answers of policies are up to date
- *
- * Context: Any.
- * Return: a number that changes when they are not any more.
- */
-unsigned long xpfo_policy_seq(void)
+/* A number that changes when what policies said is out of date. */
+static unsigned long policy_seq(void)
 {
 	return atomic_long_read(&seq) & (ULONG_MAX >> ANSWER_BITS);
 }
@@ -185,7 +180,7 @@ static u64 ask_cgroup(struct cgroup *cgroup)
 /* Under RCU. */
 static u64 cgroup_answer(struct cgroup *cgroup)
 {
-	unsigned long now = xpfo_policy_seq();
+	unsigned long now = policy_seq();
 	unsigned long kept = READ_ONCE(cgroup->memsec_xpfo);
 	u64 answer;
 
@@ -267,23 +262,33 @@ static u64 ask_pool(const struct xpfo_pool *pool, u64 now)
  * xpfo_ask_pool() - Ask how a pool is to be kept
  * @pool: the pool
  *
+ * Others may ask at the same time, and what they are told be out of date when
+ * they get to write it down: whoever wrote last sees to it that it is not.
+ *
  * Context: Process context.
  */
 void xpfo_ask_pool(struct xpfo_pool *pool)
 {
-	unsigned long asked = xpfo_policy_seq();
-	u64 now = memsec_clock_ns();
-	u64 answer = ask_pool(pool, now);
+	unsigned long asked;
+	u64 answer;
+	u64 now;
 
-	WRITE_ONCE(pool->batch, min(lower_32_bits(answer),
-				    memsec_limit(&max_batch)));
-	WRITE_ONCE(pool->keep, min(answer >> MEMSEC_XPFO_POOL_SHIFT,
-				   memsec_limit(&max_pool)));
+	do {
+		asked = policy_seq();
+		now = memsec_clock_ns();
+		answer = ask_pool(pool, now);
+		WRITE_ONCE(pool->batch, min(lower_32_bits(answer),
+					    memsec_limit(&max_batch)));
+		WRITE_ONCE(pool->keep, min(answer >> MEMSEC_XPFO_POOL_SHIFT,
+					   memsec_limit(&max_pool)));
+		/* Before looking whether the policy has changed. */
+		smp_mb();
+	} while (asked != policy_seq());
+
 	WRITE_ONCE(pool->wanted, 0);
 	WRITE_ONCE(pool->freed, 0);
 	WRITE_ONCE(pool->waits, 0);
 	pool->asked_ns = now;
-	WRITE_ONCE(pool->seq, asked);
 }
 
 /**

@@ -26,7 +26,6 @@
  * @free: pages to give, cleared, by the index of their order
  * @back: pages to give back
  * @pages: how many there are in @free
- * @seq: of the policy that gave the answer below
  * @batch: pages to take out of the direct map at a time
  * @keep: how many to hold
  * @asked_ns: when the policy was asked, 0 when it never was
@@ -45,7 +44,6 @@ struct xpfo_pool {
 	struct list_head free[XPFO_POOL_ORDERS];
 	struct list_head back;
 	unsigned long pages;
-	unsigned long seq;
 	unsigned int batch;
 	unsigned long keep;
 	u64 asked_ns;
@@ -68,7 +66,6 @@ extern struct memsec_counter xpfo_waits;
 extern struct memsec_counter xpfo_windows;
 extern struct memsec_counter xpfo_kmaps;
 
-unsigned long xpfo_policy_seq(void);
 void xpfo_ask_pool(struct xpfo_pool *pool);
 int xpfo_take(struct page *page, unsigned int pages);
 void xpfo_unmark(struct page *page, unsigned int pages);

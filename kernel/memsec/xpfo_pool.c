@@ -291,6 +291,9 @@ struct page *xpfo_pool_refill(int nid, gfp_t gfp)
 		if (page)
 			prepare_page(page, 0, gfp);
 	}
+	/* The policy may have changed meanwhile. */
+	if (READ_ONCE(pool->pages) > READ_ONCE(pool->keep))
+		pool_call_worker(pool);
 
 	return page;
 }
