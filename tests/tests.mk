@@ -42,7 +42,7 @@ check-vm: kernel image
 	$(Q)tests/tap-run vm $(VM_RUN) --tests '$(TESTS)' --timeout 2700; result=$$?; \
 	tests/tap-run vm-numa $(VM_RUN) --tests '@(keyid-storm|xpfo-numa|xpfo-offline)' --append numa=fake=2 --dimm 256M || result=1; \
 	tests/tap-run vm-bounce $(VM_RUN) --tests '@(xpfo-guest|xpfo-io)' --append '$(VM_BOUNCE)' || result=1; \
-	tests/tap-run vm-ret2dir tests/vm/ret2dir $(CONFIG) || result=1; \
+	tests/tap-run vm/ret2dir tests/vm/ret2dir $(CONFIG) || result=1; \
 	tests/tap-run vm-4k $(VM_RUN) --tests directmap-4k --append '$(VM_4K)' || result=1; \
 	$(if $(VM_ICOUNT_TESTS),tests/tap-run vm-icount $(VM_RUN) --icount --tests $(VM_ICOUNT_TESTS) &&) exit $$result
 

@@ -6,4 +6,4 @@
 
 ## check-model: the protocol of xpfo's pools and windows, on four CPUs
 check-model: $(B)/packages/model
-	$(Q)tests/tap-run model timeout 1200 tests/model/run $(B)/model
+	$(Q)tests/tap-run model/xpfo timeout 1200 tests/model/run $(B)/model
