@@ -20,6 +20,7 @@ void *memsec_xpfo_open(struct page *page, pgprot_t prot);
 struct page *memsec_xpfo_to_page(const void *addr);
 void *memsec_xpfo_kmap(struct page *page);
 void memsec_xpfo_kunmap(struct page *page);
+void kunmap_local_indexed(const void *vaddr);
 
 /**
  * memsec_xpfo_is_window() - Is an address one that kmap_local_page() gave?
@@ -33,6 +34,16 @@ static __always_inline bool memsec_xpfo_is_window(const void *addr)
 
 	return (unsigned long)addr - lowest <
 	       (FIX_KMAP_END - FIX_KMAP_BEGIN + 1) * PAGE_SIZE;
+}
+
+/**
+ * memsec_xpfo_close() - Close what kmap_local_page() or kmap_atomic() gave.
+ * @addr: the address; one in the direct map is left alone
+ */
+static __always_inline void memsec_xpfo_close(const void *addr)
+{
+	if (memsec_xpfo_is_window(addr))
+		kunmap_local_indexed(addr);
 }
 
 #else
@@ -59,6 +70,10 @@ static inline void memsec_xpfo_kunmap(struct page *page)
 static inline bool memsec_xpfo_is_window(const void *addr)
 {
 	return false;
+}
+
+static inline void memsec_xpfo_close(const void *addr)
+{
 }
 
 #endif /* CONFIG_MEMSEC_XPFO */
