@@ -10,6 +10,7 @@
 #include <kunit/static_stub.h>
 #include <linux/cgroup.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/kstrtox.h>
 #include <linux/printk.h>
 #include <linux/proc_fs.h>
@@ -150,6 +151,58 @@ ssize_t memsec_counter_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(buf, "%llu\n", memsec_counter_sum(counter));
 }
 
+static void memsec_wake(struct irq_work *work)
+{
+	struct memsec_mechanism *mech = container_of(work,
+						     struct memsec_mechanism,
+						     wake);
+
+	sysfs_notify_dirent(mech->asked_node);
+}
+
+static int __init memsec_add(struct memsec_mechanism *mech)
+{
+	struct kernfs_node *dir;
+	int ret;
+
+	ret = sysfs_create_group(memsec_kobj, &mech->group);
+	if (ret)
+		return ret;
+
+	init_irq_work(&mech->wake, memsec_wake);
+	dir = sysfs_get_dirent(memsec_kobj->sd, mech->group.name);
+	mech->asked_node = sysfs_get_dirent(dir, mech->asked->attr.attr.name);
+	sysfs_put(dir);
+
+	return mech->asked_node ? 0 : -ENOENT;
+}
+
+/**
+ * memsec_asked_show() - The file of the answers that policies gave
+ * @kobj: the directory
+ * @attr: in the @asked of a mechanism
+ * @buf: where to write
+ *
+ * From here on who polls the file is woken by the next answer.
+ *
+ * Context: Process context.
+ * Return: bytes written.
+ */
+ssize_t memsec_asked_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mechanisms); i++) {
+		if (attr == &mechanisms[i]->asked->attr)
+			WRITE_ONCE(mechanisms[i]->watched, true);
+	}
+	/* Pairs with the one of wake_watchers(). */
+	smp_mb();
+
+	return memsec_counter_show(kobj, attr, buf);
+}
+
 /**
  * memsec_limit_show() - Read the file of a limit
  * @kobj: the directory
@@ -255,7 +308,7 @@ static int __init memsec_init(void)
 
 	ret = sysfs_create_files(memsec_kobj, memsec_attrs);
 	for (i = 0; !ret && i < ARRAY_SIZE(mechanisms); i++)
-		ret = sysfs_create_group(memsec_kobj, &mechanisms[i]->group);
+		ret = memsec_add(mechanisms[i]);
 	if (ret) {
 		kobject_put(memsec_kobj);
 		memsec_kobj = NULL;

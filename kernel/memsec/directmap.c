@@ -30,7 +30,7 @@
 /* Pages come back in droves: wait for some more before asking. */
 #define COLLAPSE_DELAY	msecs_to_jiffies(20)
 
-MEMSEC_COUNTER(directmap, asked);
+MEMSEC_ASKED(directmap);
 MEMSEC_COUNTER(directmap, clamped);
 MEMSEC_COUNTER(directmap, overruled);
 MEMSEC_COUNTER(directmap, requests);
@@ -219,7 +219,7 @@ static u64 ask(const struct directmap_op *op,
 	fill_ctx(op, owner, entry_pages, &ctx);
 	answer = policy->ops->directmap(&ctx);
 
-	return memsec_policy_clamp(policy, &memsec_directmap_mechanism, answer,
+	return memsec_policy_clamp(policy, MEMSEC_ASK_DIRECTMAP, &ctx, answer,
 				   answer_is_valid(answer), fallback);
 }
 
@@ -482,8 +482,9 @@ static u64 ask_collapse(const struct directmap_block *block, u64 now)
 	};
 	answer = policy->ops->directmap_collapse(&ctx);
 
-	return memsec_policy_clamp(policy, &memsec_directmap_mechanism, answer,
-				   wait_is_valid(answer), MEMSEC_COLLAPSE_NEVER);
+	return memsec_policy_clamp(policy, MEMSEC_ASK_DIRECTMAP_COLLAPSE, &ctx,
+				   answer, wait_is_valid(answer),
+				   MEMSEC_COLLAPSE_NEVER);
 }
 
 static void ask_about(struct list_head *due, u64 now)

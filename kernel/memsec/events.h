@@ -13,6 +13,7 @@
 #include <linux/tracepoint.h>
 
 #include "directmap.h"
+#include "internal.h"
 
 TRACE_DEFINE_ENUM(MEMSEC_DIRECTMAP_SECRETMEM);
 TRACE_DEFINE_ENUM(MEMSEC_DIRECTMAP_GUEST);
@@ -77,6 +78,47 @@ TRACE_EVENT(memsec_clamp,
 	    TP_printk("policy=%s mechanism=%s answer=%#llx fallback=%#llx",
 		      __get_str(policy), __get_str(mechanism),
 		      __entry->answer, __entry->fallback));
+
+TRACE_DEFINE_ENUM(MEMSEC_ASK_TEARDOWN);
+TRACE_DEFINE_ENUM(MEMSEC_ASK_DIRECTMAP);
+TRACE_DEFINE_ENUM(MEMSEC_ASK_DIRECTMAP_COLLAPSE);
+TRACE_DEFINE_ENUM(MEMSEC_ASK_KEYID);
+TRACE_DEFINE_ENUM(MEMSEC_ASK_KEYID_RECYCLE);
+TRACE_DEFINE_ENUM(MEMSEC_ASK_XPFO);
+TRACE_DEFINE_ENUM(MEMSEC_ASK_XPFO_POOL);
+
+#define show_question(question)						\
+	__print_symbolic(question,					\
+			 { MEMSEC_ASK_TEARDOWN, "teardown" },		\
+			 { MEMSEC_ASK_DIRECTMAP, "directmap" },		\
+			 { MEMSEC_ASK_DIRECTMAP_COLLAPSE,		\
+			   "directmap_collapse" },			\
+			 { MEMSEC_ASK_KEYID, "keyid" },			\
+			 { MEMSEC_ASK_KEYID_RECYCLE, "keyid_recycle" },	\
+			 { MEMSEC_ASK_XPFO, "xpfo" },			\
+			 { MEMSEC_ASK_XPFO_POOL, "xpfo_pool" })
+
+/*
+ * A question and its answer. @facts, of @size bytes, is the struct that goes with
+ * the question; BPF programs can read it.
+ */
+TRACE_EVENT(memsec_decision,
+	    TP_PROTO(const char *policy, u32 question, const void *facts,
+		     u32 size, u64 answer, u64 used),
+	    TP_ARGS(policy, question, facts, size, answer, used),
+	    TP_STRUCT__entry(__string(policy, policy)
+			     __field(u32, question)
+			     __field(u64, answer)
+			     __field(u64, used)
+			     __array(char, rule, MEMSEC_RULE_LEN + 1)),
+	    TP_fast_assign(__assign_str(policy);
+			   __entry->question = question;
+			   __entry->answer = answer;
+			   __entry->used = used;
+			   memsec_rule_text(question, facts, __entry->rule);),
+	    TP_printk("policy=%s question=%s answer=%#llx used=%#llx rule=%s",
+		      __get_str(policy), show_question(__entry->question),
+		      __entry->answer, __entry->used, __entry->rule));
 
 TRACE_EVENT(memsec_teardown_break,
 	    TP_PROTO(const struct memsec_teardown *td, u64 held_ns, bool forced,

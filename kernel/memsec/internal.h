@@ -5,6 +5,7 @@
 #ifndef _MM_MEMSEC_INTERNAL_H
 #define _MM_MEMSEC_INTERNAL_H
 
+#include <linux/irq_work_types.h>
 #include <linux/kobject.h>
 #include <linux/memsec.h>
 #include <linux/percpu.h>
@@ -40,6 +41,14 @@ struct memsec_counter {
 	static DEFINE_PER_CPU(u64, _mech##_##_name##_count);		\
 	struct memsec_counter _mech##_##_name =				\
 		MEMSEC_COUNTER_INIT(_mech, _name)
+
+/* The counter of answers, whose file says when there is another. */
+#define MEMSEC_ASKED(_mech)						\
+	static DEFINE_PER_CPU(u64, _mech##_asked_count);		\
+	static struct memsec_counter _mech##_asked = {			\
+		.attr = __ATTR(asked, 0444, memsec_asked_show, NULL),	\
+		.count = &_mech##_asked_count,				\
+	}
 
 /* A file of mechanism _mech that shows what _value is at the moment. */
 #define MEMSEC_GAUGE(_mech, _name, _value)				\
@@ -82,6 +91,9 @@ struct memsec_limit {
  * @clamped: answers out of range, replaced by the default
  * @policy_changed: called after a policy was attached, detached, replaced
  *	another or has other numbers, may be NULL; must not wait for policies
+ * @watched: somebody read the file of @asked and may be polling it
+ * @wake: tells them of an answer
+ * @asked_node: that file
  *
  * Each mechanism is a file that defines one, and a row in core.c's table.
  */
@@ -90,12 +102,33 @@ struct memsec_mechanism {
 	struct memsec_counter *asked;
 	struct memsec_counter *clamped;
 	void (*policy_changed)(void);
+	bool watched;
+	struct irq_work wake;
+	struct kernfs_node *asked_node;
 };
 
 extern struct memsec_mechanism memsec_teardown_mechanism;
 extern struct memsec_mechanism memsec_directmap_mechanism;
 extern struct memsec_mechanism memsec_keyid_mechanism;
 extern struct memsec_mechanism memsec_xpfo_mechanism;
+
+/**
+ * struct memsec_question_desc - what there is to know of a question
+ * @name: name of the callback in struct memsec_ops
+ * @callback: its offset there
+ * @mech: who asks; NULL in a kernel that has no such mechanism
+ * @facts: name of the struct that the facts are in
+ * @size: size of that struct
+ * @rule: offset in it of what a policy may write, MEMSEC_RULE_LEN bytes
+ */
+struct memsec_question_desc {
+	const char *name;
+	size_t callback;
+	struct memsec_mechanism *mech;
+	const char *facts;
+	size_t size;
+	size_t rule;
+};
 
 /**
  * struct memsec_holder_ops - how to make the holder of a policy let go of it
@@ -153,10 +186,18 @@ void memsec_policy_changed(void);
 u64 memsec_counter_sum(const struct memsec_counter *counter);
 ssize_t memsec_counter_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf);
+ssize_t memsec_asked_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf);
 ssize_t memsec_limit_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf);
 ssize_t memsec_limit_store(struct kobject *kobj, struct kobj_attribute *attr,
 			   const char *buf, size_t count);
+
+/* questions.c */
+extern const struct memsec_question_desc memsec_questions[MEMSEC_ASK_NR];
+
+void memsec_rule_text(enum memsec_question question, const void *facts,
+		      char text[MEMSEC_RULE_LEN + 1]);
 
 /* policy.c */
 extern struct memsec_limit memsec_fuse_limit;
@@ -170,8 +211,8 @@ int memsec_policy_update(const struct memsec_ops *ops,
 void memsec_policy_detach(const struct memsec_ops *ops, void *holder);
 struct memsec_policy *memsec_policy_get(void);
 u64 memsec_policy_clamp(struct memsec_policy *policy,
-			struct memsec_mechanism *mech, u64 answer,
-			bool valid, u64 fallback);
+			enum memsec_question question, const void *facts,
+			u64 answer, bool valid, u64 fallback);
 const char *memsec_policy_state(void);
 void memsec_policy_name(char name[MEMSEC_OPS_NAME_LEN]);
 int memsec_policy_programs(char *buf);

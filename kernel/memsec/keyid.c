@@ -11,7 +11,7 @@
 
 #include "keyid.h"
 
-MEMSEC_COUNTER(keyid, asked);
+MEMSEC_ASKED(keyid);
 MEMSEC_COUNTER(keyid, clamped);
 MEMSEC_COUNTER_SHARED(keyid, allocated);
 MEMSEC_COUNTER_SHARED(keyid, freed);
@@ -177,7 +177,7 @@ static u64 ask(struct memsec_keyid *keyid, const struct keyid_cpu *c)
 	};
 	answer = policy->ops->keyid(&ctx);
 
-	return memsec_policy_clamp(policy, &memsec_keyid_mechanism, answer,
+	return memsec_policy_clamp(policy, MEMSEC_ASK_KEYID, &ctx, answer,
 				   answer_is_valid(answer), 0);
 }
 

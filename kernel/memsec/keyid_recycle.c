@@ -196,8 +196,9 @@ static u64 ask_recycle(const struct memsec_keyid_recycle_ctx *ctx)
 
 	answer = policy->ops->keyid_recycle(ctx);
 
-	return memsec_policy_clamp(policy, &memsec_keyid_mechanism, answer,
-				   wait_is_valid(answer), MEMSEC_RECYCLE_NEVER);
+	return memsec_policy_clamp(policy, MEMSEC_ASK_KEYID_RECYCLE, ctx,
+				   answer, wait_is_valid(answer),
+				   MEMSEC_RECYCLE_NEVER);
 }
 
 /* What begins right now may do so after somebody looked at the clock. */

@@ -30,6 +30,7 @@
 #include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/export.h>
+#include <linux/irq_work.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
@@ -340,34 +341,53 @@ static void fuse_check(struct memsec_policy *policy)
 	queue_work(system_long_wq, &fuse_work);
 }
 
+/*
+ * Who reads the counter after it said that it watches sees the answer, or else
+ * is woken: see memsec_asked_show().
+ */
+static void wake_watchers(struct memsec_mechanism *mech)
+{
+	/* Pairs with the one of memsec_asked_show(). */
+	smp_mb();
+	if (unlikely(READ_ONCE(mech->watched)) && xchg(&mech->watched, false))
+		irq_work_queue(&mech->wake);
+}
+
 /**
  * memsec_policy_clamp() - Keep a policy's answer in range
  * @policy: who answered
- * @mech: who asked
+ * @question: what was asked
+ * @facts: the struct that the policy was given
  * @answer: the answer
  * @valid: whether the mechanism can do what the answer says
  * @fallback: what to do when it cannot, the default for this question
  *
- * Counts the answer. One out of range brings the fuse closer.
+ * Counts the answer, and tells of it. One out of range brings the fuse closer.
  *
  * Context: The RCU read-side critical section in which the policy was asked;
  *	any but NMI.
  * Return: @answer or @fallback.
  */
 u64 memsec_policy_clamp(struct memsec_policy *policy,
-			struct memsec_mechanism *mech, u64 answer,
-			bool valid, u64 fallback)
+			enum memsec_question question, const void *facts,
+			u64 answer, bool valid, u64 fallback)
 {
+	struct memsec_mechanism *mech = memsec_questions[question].mech;
+	u64 used = likely(valid) ? answer : fallback;
+
 	memsec_count_add(mech->asked, 1);
+	wake_watchers(mech);
+	trace_memsec_decision(policy->ops->name, question, facts,
+			      memsec_questions[question].size, answer, used);
 	if (likely(valid))
-		return answer;
+		return used;
 
 	memsec_count_add(mech->clamped, 1);
 	trace_memsec_clamp(policy->ops->name, mech->group.name, answer,
 			   fallback);
 	fuse_check(policy);
 
-	return fallback;
+	return used;
 }
 
 /**

@@ -16,6 +16,7 @@
 #include <linux/sysfs.h>
 
 #include "internal.h"
+#include "struct_ops.h"
 
 static int memsec_bpf_init(struct btf *btf)
 {
@@ -170,9 +171,44 @@ static int memsec_bpf_update(void *kdata, void *old_kdata,
 	return memsec_policy_update(kdata, old_kdata);
 }
 
+/* The question whose facts @reg points to, NULL when it does not. */
+static const struct memsec_question_desc *
+memsec_bpf_question(const struct bpf_reg_state *reg)
+{
+	const struct btf_type *t = btf_type_by_id(reg->btf, reg->btf_id);
+	const char *name = btf_name_by_offset(reg->btf, t->name_off);
+	int i;
+
+	for (i = 0; i < MEMSEC_ASK_NR; i++) {
+		if (!strcmp(name, memsec_questions[i].facts))
+			return &memsec_questions[i];
+	}
+
+	return NULL;
+}
+
+/* A write to an object of the kernel, @size bytes at @off. */
+static int memsec_bpf_struct_access(struct bpf_verifier_log *log,
+				    const struct bpf_reg_state *reg,
+				    int off, int size)
+{
+	const struct memsec_question_desc *question = memsec_bpf_question(reg);
+
+	/* What is trusted came from the kernel, and was not cast. */
+	if (question && type_flag(reg->type) & PTR_TRUSTED &&
+	    off >= question->rule &&
+	    off + size <= question->rule + MEMSEC_RULE_LEN)
+		return 0;
+
+	bpf_log(log, "only read is supported, except of the rule of facts\n");
+
+	return -EACCES;
+}
+
 static const struct bpf_verifier_ops memsec_bpf_verifier_ops = {
 	.get_func_proto = bpf_base_func_proto,
 	.is_valid_access = bpf_tracing_btf_ctx_access,
+	.btf_struct_access = memsec_bpf_struct_access,
 };
 
 /* Never called: they tell the verifier and CFI what the callbacks look like. */
@@ -242,6 +278,7 @@ static struct bpf_struct_ops bpf_memsec_ops = {
 	.reg = memsec_bpf_reg,
 	.unreg = memsec_bpf_unreg,
 	.update = memsec_bpf_update,
+	.test_run = memsec_bpf_test_run,
 	.cfi_stubs = &memsec_bpf_cfi_stubs,
 	.owner = THIS_MODULE,
 	.name = "memsec_ops",

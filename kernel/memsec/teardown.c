@@ -32,7 +32,7 @@
 /* Pages in the first chunk: they may cost more than PAGE_NS. */
 #define FIRST_CHUNK	16
 
-MEMSEC_COUNTER(teardown, asked);
+MEMSEC_ASKED(teardown);
 MEMSEC_COUNTER(teardown, clamped);
 MEMSEC_COUNTER(teardown, teardowns);
 MEMSEC_COUNTER(teardown, pages);
@@ -202,7 +202,7 @@ static u64 ask(struct memsec_teardown *td, u64 held_ns, u64 now)
 
 	fill_ctx(td, held_ns, now, &ctx);
 	answer = policy->ops->teardown(&ctx);
-	answer = memsec_policy_clamp(policy, &memsec_teardown_mechanism, answer,
+	answer = memsec_policy_clamp(policy, MEMSEC_ASK_TEARDOWN, &ctx, answer,
 				     answer_is_valid(answer), td->batch);
 	td->budget = lower_32_bits(answer);
 

@@ -41,7 +41,7 @@
 struct static_key_false memsec_xpfo_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(memsec_xpfo_key);
 
-MEMSEC_COUNTER(xpfo, asked);
+MEMSEC_ASKED(xpfo);
 MEMSEC_COUNTER(xpfo, clamped);
 MEMSEC_COUNTER(xpfo, failed);
 MEMSEC_COUNTER(xpfo, followed);
@@ -173,7 +173,7 @@ static u64 ask_cgroup(struct cgroup *cgroup)
 	};
 	answer = policy->ops->xpfo(&ctx);
 
-	return memsec_policy_clamp(policy, &memsec_xpfo_mechanism, answer,
+	return memsec_policy_clamp(policy, MEMSEC_ASK_XPFO, &ctx, answer,
 				   !(answer & ~MEMSEC_XPFO_ALL), 0);
 }
 
@@ -253,7 +253,7 @@ static u64 ask_pool(const struct xpfo_pool *pool, u64 now)
 	};
 	answer = policy->ops->xpfo_pool(&ctx);
 
-	return memsec_policy_clamp(policy, &memsec_xpfo_mechanism, answer,
+	return memsec_policy_clamp(policy, MEMSEC_ASK_XPFO_POOL, &ctx, answer,
 				   pool_answer_is_valid(answer),
 				   MEMSEC_XPFO_DEFAULT_BATCH);
 }

@@ -17,6 +17,35 @@
 /* Size of memsec_ops.name, with the terminating NUL. */
 #define MEMSEC_OPS_NAME_LEN	16
 
+/*
+ * Facts end in a rule, which is the only part that a policy may write: why it
+ * answers as it does, in a few characters for people. NUL only if there is room.
+ */
+#define MEMSEC_RULE_LEN		16
+#define MEMSEC_RULE_WORDS	(MEMSEC_RULE_LEN / 8)
+
+/**
+ * enum memsec_question - what a policy can be asked
+ * @MEMSEC_ASK_TEARDOWN: memsec_ops.teardown
+ * @MEMSEC_ASK_DIRECTMAP: memsec_ops.directmap
+ * @MEMSEC_ASK_DIRECTMAP_COLLAPSE: memsec_ops.directmap_collapse
+ * @MEMSEC_ASK_KEYID: memsec_ops.keyid
+ * @MEMSEC_ASK_KEYID_RECYCLE: memsec_ops.keyid_recycle
+ * @MEMSEC_ASK_XPFO: memsec_ops.xpfo
+ * @MEMSEC_ASK_XPFO_POOL: memsec_ops.xpfo_pool
+ * @MEMSEC_ASK_NR: number of questions
+ */
+enum memsec_question {
+	MEMSEC_ASK_TEARDOWN,
+	MEMSEC_ASK_DIRECTMAP,
+	MEMSEC_ASK_DIRECTMAP_COLLAPSE,
+	MEMSEC_ASK_KEYID,
+	MEMSEC_ASK_KEYID_RECYCLE,
+	MEMSEC_ASK_XPFO,
+	MEMSEC_ASK_XPFO_POOL,
+	MEMSEC_ASK_NR,
+};
+
 /**
  * enum memsec_teardown_kind - what is being torn down
  * @MEMSEC_TEARDOWN_SGX_ENCL: the pages of an SGX enclave, under the spinlock of
@@ -53,6 +82,7 @@ enum memsec_teardown_kind {
  * @pool_total: all pages of that pool
  * @cgroup_id: cgroup v2 id of the owner, the task that created the object
  * @need_resched: 1 when a reschedule is pending on this CPU, else 0
+ * @rule: see MEMSEC_RULE_LEN
  *
  * The question is asked at the beginning and at every break, with the lock
  * dropped.
@@ -70,6 +100,7 @@ struct memsec_teardown_ctx {
 	__u64 pool_total;
 	__u64 cgroup_id;
 	__u32 need_resched;
+	__u64 rule[MEMSEC_RULE_WORDS];
 };
 
 /**
@@ -120,6 +151,7 @@ enum memsec_directmap_kind {
  * @direction: 1 when that direction is up, -1 when it is down, 0 when there is
  *	none
  * @ahead: pages that were split ahead for the owner and that it has not come to
+ * @rule: see MEMSEC_RULE_LEN
  *
  * The question is asked only when a page is mapped by an entry larger than it.
  */
@@ -138,6 +170,7 @@ struct memsec_directmap_ctx {
 	__u64 map_1g;
 	__s32 direction;
 	__u64 ahead;
+	__u64 rule[MEMSEC_RULE_WORDS];
 };
 
 /*
@@ -159,6 +192,7 @@ struct memsec_directmap_ctx {
  * @unused_ns: ns for which nobody needed the range split
  * @cgroup_id: cgroup v2 id of who needed it last
  * @unused_ranges: number of ranges that nobody needs split
+ * @rule: see MEMSEC_RULE_LEN
  *
  * The question is asked soon after the last page of a range came back, and
  * again after the time that the answer tells. Never is until the policy is
@@ -172,6 +206,7 @@ struct memsec_directmap_collapse_ctx {
 	__u64 unused_ns;
 	__u64 cgroup_id;
 	__u64 unused_ranges;
+	__u64 rule[MEMSEC_RULE_WORDS];
 };
 
 /**
@@ -216,6 +251,7 @@ enum memsec_keyid_kind {
  * @cpus: CPUs that are online
  * @keyids_free: KeyIDs that can be taken at once
  * @cgroup_id: cgroup v2 id of who took the KeyID
+ * @rule: see MEMSEC_RULE_LEN
  *
  * The question is asked on a CPU when it first allocates or frees memory of the
  * KeyID, and then every MEMSEC_KEYID_BATCH requests, and when the policy or its
@@ -232,6 +268,7 @@ struct memsec_keyid_ctx {
 	__u64 cpus;
 	__u64 keyids_free;
 	__u64 cgroup_id;
+	__u64 rule[MEMSEC_RULE_WORDS];
 };
 
 /* Requests on a CPU, of pages of any order, until the next question. */
@@ -257,6 +294,7 @@ struct memsec_keyid_ctx {
  * @idle_ns: ns for which none was taken or given up
  * @dirty_ns: ns for which one was dirty and not recycled
  * @last_ns: ns that the last recycling took, 0 when there was none
+ * @rule: see MEMSEC_RULE_LEN
  *
  * All that is dirty is recycled at once, by one flush of the caches of every
  * CPU, which is felt by all that run there.
@@ -270,6 +308,7 @@ struct memsec_keyid_recycle_ctx {
 	__u64 idle_ns;
 	__u64 dirty_ns;
 	__u64 last_ns;
+	__u64 rule[MEMSEC_RULE_WORDS];
 };
 
 /*
@@ -287,6 +326,7 @@ struct memsec_keyid_recycle_ctx {
  * @cgroup_id: cgroup v2 id of whom the memory is for
  * @protected: pages of all cgroups that are not in the direct map
  * @total: pages of memory that there are
+ * @rule: see MEMSEC_RULE_LEN
  *
  * The question is asked once for each cgroup, when memory is first allocated for
  * it, and again when the policy or its numbers changed.
@@ -295,6 +335,7 @@ struct memsec_xpfo_ctx {
 	__u64 cgroup_id;
 	__u64 protected;
 	__u64 total;
+	__u64 rule[MEMSEC_RULE_WORDS];
 };
 
 /*
@@ -325,6 +366,7 @@ struct memsec_xpfo_ctx {
  * @protected: pages of all cgroups that are not in the direct map
  * @free: free pages of memory
  * @total: pages of memory that there are
+ * @rule: see MEMSEC_RULE_LEN
  *
  * The question is asked when the pool is refilled or gives pages back, and when
  * the policy or its numbers changed.
@@ -341,6 +383,7 @@ struct memsec_xpfo_pool_ctx {
 	__u64 protected;
 	__u64 free;
 	__u64 total;
+	__u64 rule[MEMSEC_RULE_WORDS];
 };
 
 /**

@@ -282,6 +282,7 @@ static void update_leaves_no_gap(struct kunit *test)
 /* One answer. Returns what is done instead, if anything. */
 static u64 answer(u64 answer, bool valid)
 {
+	struct memsec_teardown_ctx facts = {};
 	struct memsec_policy *policy;
 
 	guard(rcu)();
@@ -289,7 +290,7 @@ static u64 answer(u64 answer, bool valid)
 	if (!policy)
 		return 0;
 
-	return memsec_policy_clamp(policy, &memsec_teardown_mechanism, answer,
+	return memsec_policy_clamp(policy, MEMSEC_ASK_TEARDOWN, &facts, answer,
 				   valid, 4096);
 }
 
@@ -311,6 +312,46 @@ static void clamp_replaces_and_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer(U64_MAX, false), 4096);
 	KUNIT_EXPECT_EQ(test, fake_read(test, mech, "asked") - asked, 3);
 	KUNIT_EXPECT_EQ(test, fake_read(test, mech, "clamped") - clamped, 2);
+}
+
+/* Who polls is told once, and again only after it has read. */
+static void answer_wakes_watchers(struct kunit *test)
+{
+	struct memsec_mechanism *mech = &memsec_teardown_mechanism;
+
+	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
+	fake_read(test, mech, "clamped");
+	KUNIT_EXPECT_FALSE(test, mech->watched);
+	fake_read(test, mech, "asked");
+	KUNIT_EXPECT_TRUE(test, mech->watched);
+	answer(1, true);
+	KUNIT_EXPECT_FALSE(test, mech->watched);
+}
+
+struct rule {
+	const char *desc;
+	const char *written;
+	const char *read;
+};
+
+static const struct rule rules[] = {
+	{ "none", "", "" },
+	{ "short", "batch", "batch" },
+	{ "no room for NUL", "0123456789abcdef", "0123456789abcdef" },
+	{ "not to be printed", "a b\n\x1b\xff", "a?b???" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rule, rules, desc);
+
+static void rule_is_text(struct kunit *test)
+{
+	const struct rule *rule = test->param_value;
+	struct memsec_keyid_recycle_ctx facts = {};
+	char text[MEMSEC_RULE_LEN + 1];
+
+	memcpy(facts.rule, rule->written, strlen(rule->written));
+	memsec_rule_text(MEMSEC_ASK_KEYID_RECYCLE, &facts, text);
+	KUNIT_EXPECT_STREQ(test, text, rule->read);
 }
 
 /* For work to come that far. A test that waits in vain fails. */
@@ -474,6 +515,8 @@ static struct kunit_case policy_test_cases[] = {
 	KUNIT_CASE(detach_needs_the_holder),
 	KUNIT_CASE(update_leaves_no_gap),
 	KUNIT_CASE(clamp_replaces_and_counts),
+	KUNIT_CASE(answer_wakes_watchers),
+	KUNIT_CASE_PARAM(rule_is_text, rule_gen_params),
 	KUNIT_CASE(fuse_stands_the_limit),
 	KUNIT_CASE(fuse_blows_over_the_limit),
 	KUNIT_CASE(fuse_second_slides),
