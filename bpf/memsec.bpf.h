@@ -12,7 +12,12 @@
  *	SEC("struct_ops/teardown")
  *	__u64 BPF_PROG(mine_teardown, const struct memsec_teardown_ctx *t)
  *	{
- *		return t->need_resched ? 1 : 1024;
+ *		if (t->need_resched) {
+ *			MEMSEC_RULE(t, "busy");
+ *			return 1;
+ *		}
+ *		MEMSEC_RULE(t, "calm");
+ *		return 1024;
  *	}
  *
  *	SEC(".struct_ops.link")
@@ -27,9 +32,10 @@
  *    callbacks are optional.
  *  - Decisions are not sleepable: SEC("struct_ops/teardown"). init and exit may
  *    sleep: SEC("struct_ops.s/init").
- *  - The facts are the kernel's own memory and read-only. Every read is
- *    relocated (CO-RE), so an object runs on kernels that have more of them;
- *    ask bpf_core_field_exists() for one that an older kernel lacks.
+ *  - The facts are the kernel's own memory and read-only, but for the rule.
+ *    Every access is relocated (CO-RE), so an object runs on kernels that have
+ *    more of them; ask bpf_core_field_exists() for one that an older kernel
+ *    lacks.
  *  - In BPF_PROG() an argument cannot be called "ctx".
  *
  * Build, with libbpf's headers and nothing generated:
@@ -62,6 +68,25 @@
 
 /* The kernel loads no program that calls its GPL-only helpers under another licence. */
 char memsec_license[] SEC("license") = "GPL";
+
+/*
+ * Says by which rule a policy answers, for who wants to know why: a name of at
+ * most MEMSEC_RULE_LEN letters, which the tracepoint memsec_decision shows. The
+ * last one counts.
+ */
+#define MEMSEC_RULE(of_facts, name)						\
+	do {									\
+		const union {							\
+			char text[MEMSEC_RULE_LEN];				\
+			__u64 words[MEMSEC_RULE_WORDS];				\
+		} rule_ = { name };						\
+		_Static_assert(sizeof(name) <= MEMSEC_RULE_LEN + 1,		\
+			       "more than MEMSEC_RULE_LEN letters");		\
+		__u64 *to_ = (__u64 *)&(of_facts)->rule;			\
+										\
+		to_[0] = rule_.words[0];					\
+		to_[1] = rule_.words[1];					\
+	} while (0)
 
 /*
  * The numbers of the policy files, by the cgroup id of whom they are for;

@@ -4,6 +4,8 @@
  *
  * A batch of teardown is cut so that it should not hold the lock longer than
  * max_hold says, judged by what a page took so far.
+ *
+ * Each rule has the name of the number that decides.
  */
 #include "memsec.bpf.h"
 
@@ -21,9 +23,15 @@ __u64 BPF_PROG(fixed_teardown, const struct memsec_teardown_ctx *t)
 	__u64 limit = t->page_ns ? params->teardown.max_hold_ns / t->page_ns : FIRST_BATCH;
 	__u64 batch = params->teardown.batch;
 
-	if (batch > limit)
-		batch = limit;
-	return batch ? batch : 1;
+	if (batch <= limit) {
+		MEMSEC_RULE(t, "batch");
+		return batch;
+	}
+	if (t->page_ns)
+		MEMSEC_RULE(t, "max_hold");
+	else
+		MEMSEC_RULE(t, "first");
+	return limit ? limit : 1;
 }
 
 /* Pages that the owner may still take beyond what is split for it when this is. */
@@ -57,10 +65,15 @@ __u64 BPF_PROG(fixed_directmap, const struct memsec_directmap_ctx *d)
 	__u64 left = pages_left(d, down);
 	__u64 ahead = params->ahead / PAGE_SIZE;
 
-	if (is_whole(d) && params->whole == MEMSEC_WHOLE_LEAVE)
+	if (is_whole(d) && params->whole == MEMSEC_WHOLE_LEAVE) {
+		MEMSEC_RULE(d, "whole");
 		return MEMSEC_DIRECTMAP_LEAVE;
-	if (ahead > left)
+	}
+	MEMSEC_RULE(d, "ahead");
+	if (ahead > left) {
+		MEMSEC_RULE(d, "left");
 		ahead = left;
+	}
 	if (ahead > MEMSEC_DIRECTMAP_MAX_AHEAD)
 		ahead = MEMSEC_DIRECTMAP_MAX_AHEAD;
 	if (!ahead)
@@ -73,6 +86,7 @@ __u64 BPF_PROG(fixed_directmap_collapse, const struct memsec_directmap_collapse_
 {
 	__u64 after = memsec_params_of(d->cgroup_id)->directmap.collapse_after_ns;
 
+	MEMSEC_RULE(d, "collapse.after");
 	if (after == MEMSEC_NEVER)
 		return MEMSEC_COLLAPSE_NEVER;
 	return d->unused_ns < after ? after - d->unused_ns : MEMSEC_COLLAPSE_NOW;
@@ -91,6 +105,10 @@ __u64 BPF_PROG(fixed_keyid, const struct memsec_keyid_ctx *k)
 		cache = MEMSEC_KEYID_MAX_CACHE;
 	if (search > MEMSEC_KEYID_MAX_SEARCH)
 		search = MEMSEC_KEYID_MAX_SEARCH;
+	if (params->flush == MEMSEC_FLUSH_ALWAYS)
+		MEMSEC_RULE(k, "flush");
+	else
+		MEMSEC_RULE(k, "cache");
 	return cache | search << MEMSEC_KEYID_SEARCH_SHIFT |
 	       (params->flush == MEMSEC_FLUSH_ALWAYS ? MEMSEC_KEYID_FLUSH : 0);
 }
@@ -102,8 +120,11 @@ __u64 BPF_PROG(fixed_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
 	const struct memsec_keyid_params *params = &memsec_params_of(MEMSEC_EVERYONE)->keyid;
 	__u64 idle = params->recycle_idle_ns;
 
-	if (params->recycle_at && k->dirty >= params->recycle_at)
+	if (params->recycle_at && k->dirty >= params->recycle_at) {
+		MEMSEC_RULE(k, "recycle.at");
 		return MEMSEC_RECYCLE_NOW;
+	}
+	MEMSEC_RULE(k, "recycle.idle");
 	if (idle == MEMSEC_NEVER)
 		return MEMSEC_RECYCLE_NEVER;
 	return k->idle_ns < idle ? idle - k->idle_ns : MEMSEC_RECYCLE_NOW;
@@ -112,6 +133,7 @@ __u64 BPF_PROG(fixed_keyid_recycle, const struct memsec_keyid_recycle_ctx *k)
 SEC("struct_ops/xpfo")
 __u64 BPF_PROG(fixed_xpfo, const struct memsec_xpfo_ctx *x)
 {
+	MEMSEC_RULE(x, "protect");
 	switch (memsec_params_of(x->cgroup_id)->xpfo.protect) {
 	case MEMSEC_PROTECT_NONE:
 		return 0;
@@ -130,6 +152,7 @@ __u64 BPF_PROG(fixed_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
 	__u64 cpus = p->cpus ? p->cpus : 1;
 	__u64 pool = params->pool / PAGE_SIZE / cpus;
 
+	MEMSEC_RULE(p, "pool");
 	if (pool > MEMSEC_XPFO_MAX_POOL)
 		pool = MEMSEC_XPFO_MAX_POOL;
 	return params->batch | pool << MEMSEC_XPFO_POOL_SHIFT;

@@ -23,7 +23,12 @@ __u64 BPF_PROG(mine_teardown, const struct memsec_teardown_ctx *t)
 	const struct memsec_params *params = memsec_params_of(t->cgroup_id);
 	const struct mine_tunables *mine = memsec_own_of(params);
 
-	return t->need_resched ? mine->busy_batch : mine->calm_batch;
+	if (t->need_resched) {
+		MEMSEC_RULE(t, "busy");
+		return mine->busy_batch;
+	}
+	MEMSEC_RULE(t, "calm");
+	return mine->calm_batch;
 }
 
 /* The name is the one in /sys/kernel/memsec/policy, of at most 15 letters. */

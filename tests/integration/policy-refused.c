@@ -124,6 +124,10 @@ int main(void) {
                   "a teardown() that may sleep is refused");
         test_load("writes_ctx", -EACCES, "only read is supported",
                   "a policy that writes to the facts is refused");
+        test_load("writes_past", -EACCES, "only read is supported",
+                  "a policy that writes behind the rule is refused");
+        test_load("writes_cast", -EACCES, "only read is supported",
+                  "a policy that writes to what it says are facts is refused");
         is_state("detached", "", "after all of these nothing is attached");
 
         test_busy();

@@ -194,6 +194,43 @@ int policy_set_params(Policy *p, uint64_t cgroup_id, const struct memsec_params 
         return r;
 }
 
+/* The program of a callback: SEC("struct_ops/CALLBACK"). */
+static const struct bpf_program *find_program(const Policy *p, const char *callback) {
+        struct bpf_program *program;
+
+        bpf_object__for_each_program(program, p->object) {
+                const char *section = bpf_program__section_name(program), *slash = strchr(section, '/');
+
+                if (slash && strcmp(slash + 1, callback) == 0)
+                        return program;
+        }
+
+        return NULL;
+}
+
+int policy_ask(const Policy *p, const char *question, const void *facts, size_t size, uint64_t *answer,
+               char rule[static MEMSEC_RULE_LEN + 1]) {
+        const struct bpf_program *program = find_program(p, question);
+        unsigned char facts_out[1024];
+        LIBBPF_OPTS(bpf_test_run_opts, opts,
+                    .ctx_in = facts, .ctx_size_in = size,
+                    .ctx_out = facts_out, .ctx_size_out = sizeof(facts_out),
+                    .data_out = answer, .data_size_out = sizeof(*answer));
+        int r;
+
+        if (!program)
+                return -ENOENT;
+
+        r = bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
+        if (r < 0)
+                return r;
+
+        /* The last of the facts of this kernel, if it is the one that the tests were made for. */
+        memcpy(rule, facts_out + opts.ctx_size_out - MEMSEC_RULE_LEN, MEMSEC_RULE_LEN);
+        rule[MEMSEC_RULE_LEN] = '\0';
+        return 0;
+}
+
 uint64_t policy_calls(const Policy *p, PolicyCallback callback) {
         uint32_t key = callback;
         uint64_t calls;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <linux/types.h>
 
+#include "memsec_ops.h"
 #include "memsec_params.h"
 
 typedef struct Policy Policy;
@@ -51,6 +52,13 @@ bool policy_was_dropped(const Policy *p, int timeout_ms);
 
 /* The numbers of CGROUP_ID, 0 for everyone, as memsecd hands them over. */
 int policy_set_params(Policy *p, uint64_t cgroup_id, const struct memsec_params *params);
+
+/*
+ * What P, attached or not, answers to QUESTION, a callback's name, when it gets FACTS of SIZE bytes. RULE is
+ * the rule that it names. FACTS stay as they are. -ENOENT when it has no such callback.
+ */
+int policy_ask(const Policy *p, const char *question, const void *facts, size_t size, uint64_t *answer,
+               char rule[static MEMSEC_RULE_LEN + 1]);
 
 /* How often CALLBACK was called, for policies that count. */
 uint64_t policy_calls(const Policy *p, PolicyCallback callback);

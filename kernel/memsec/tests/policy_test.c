@@ -320,6 +320,7 @@ static void answer_wakes_watchers(struct kunit *test)
 	struct memsec_mechanism *mech = &memsec_teardown_mechanism;
 
 	KUNIT_ASSERT_EQ(test, fake_attach(&holder, &first), 0);
+	answer(1, true);
 	fake_read(test, mech, "clamped");
 	KUNIT_EXPECT_FALSE(test, mech->watched);
 	fake_read(test, mech, "asked");
