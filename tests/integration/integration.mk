@@ -12,7 +12,7 @@ include tests/integration/selftests-sgx.mk
 .PHONY: install-integration
 
 # memsec_ops.h, as in daemon.mk.
-$(B)/obj/tests/lib/%.o $(B)/obj/tests/integration/%.o: override CPPFLAGS += -iquote kernel/include/linux
+$(B)/obj/tests/%.o: override CPPFLAGS += -iquote kernel/include/linux
 
 $(TESTLIB): $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 	$(if $(Q),@echo '  AR      $@')

@@ -43,7 +43,7 @@ is() {
 
 # like TEXT EXTENDED-REGEX DESC
 like() {
-	if printf '%s\n' "$1" | grep -Eq -- "$2"; then
+	if grep -Eq -- "$2" <<<"$1"; then
 		ok "$3"
 	else
 		not_ok "$3"
