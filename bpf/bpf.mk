@@ -29,7 +29,7 @@ bpf: $(BPF_POLICIES)
 
 bpf-hostile: $(BPF_HOSTILE)
 
-$(B)/bpf/%.bpf.o: bpf/policies/%.bpf.c $(BPF_HEADERS) $(LIBBPF_DEPS)
+$(B)/bpf/%.bpf.o: bpf/policies/%.bpf.c $(BPF_HEADERS) $(wildcard bpf/policies/*.h) $(LIBBPF_DEPS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo '  BPF     $@')
 	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@

@@ -7,14 +7,10 @@
  *
  * Each rule has the name of the number that decides.
  */
-#include "memsec.bpf.h"
+#include "facts.h"
 
 /* Pages to learn the price from: at most 0.4 ms where a page takes 25 us. */
 #define FIRST_BATCH	16
-
-#define PAGE_SIZE	4096
-/* What is split is this large, or more. */
-#define ENTRY_PAGES	512
 
 SEC("struct_ops/teardown")
 __u64 BPF_PROG(fixed_teardown, const struct memsec_teardown_ctx *t)
@@ -32,23 +28,6 @@ __u64 BPF_PROG(fixed_teardown, const struct memsec_teardown_ctx *t)
 	else
 		MEMSEC_RULE(t, "first");
 	return limit ? limit : 1;
-}
-
-/* Pages that the owner may still take beyond what is split for it when this is. */
-static __always_inline __u64 pages_left(const struct memsec_directmap_ctx *d, int down)
-{
-	__u64 room = (down ? d->pfn : -(d->pfn + d->pages)) % ENTRY_PAGES;
-	__u64 seen_to = d->done + d->pages + room + d->ahead;
-
-	if (!d->total)
-		return MEMSEC_DIRECTMAP_MAX_AHEAD;
-	return d->total > seen_to ? d->total - seen_to : 0;
-}
-
-/* Whole entries that one guest has: a mapping of 2 MiB of them is safe. */
-static __always_inline int is_whole(const struct memsec_directmap_ctx *d)
-{
-	return d->kind == MEMSEC_DIRECTMAP_GUEST && (d->pfn | d->pages) % ENTRY_PAGES == 0;
 }
 
 static __always_inline int goes_down(const struct memsec_directmap_ctx *d, __u64 direction)
@@ -74,8 +53,7 @@ __u64 BPF_PROG(fixed_directmap, const struct memsec_directmap_ctx *d)
 		MEMSEC_RULE(d, "left");
 		ahead = left;
 	}
-	if (ahead > MEMSEC_DIRECTMAP_MAX_AHEAD)
-		ahead = MEMSEC_DIRECTMAP_MAX_AHEAD;
+	ahead = min_of(ahead, MEMSEC_DIRECTMAP_MAX_AHEAD);
 	if (!ahead)
 		return MEMSEC_DIRECTMAP_EXACT;
 	return down ? ahead | MEMSEC_DIRECTMAP_DOWN : ahead;
@@ -98,13 +76,9 @@ __u64 BPF_PROG(fixed_keyid, const struct memsec_keyid_ctx *k)
 {
 	const struct memsec_keyid_params *params = &memsec_params_of(k->cgroup_id)->keyid;
 	__u64 cpus = k->cpus ? k->cpus : 1;
-	__u64 cache = params->cache / PAGE_SIZE / cpus;
-	__u64 search = params->search;
+	__u64 cache = min_of(params->cache / PAGE_SIZE / cpus, MEMSEC_KEYID_MAX_CACHE);
+	__u64 search = min_of(params->search, MEMSEC_KEYID_MAX_SEARCH);
 
-	if (cache > MEMSEC_KEYID_MAX_CACHE)
-		cache = MEMSEC_KEYID_MAX_CACHE;
-	if (search > MEMSEC_KEYID_MAX_SEARCH)
-		search = MEMSEC_KEYID_MAX_SEARCH;
 	if (params->flush == MEMSEC_FLUSH_ALWAYS)
 		MEMSEC_RULE(k, "flush");
 	else
@@ -134,14 +108,7 @@ SEC("struct_ops/xpfo")
 __u64 BPF_PROG(fixed_xpfo, const struct memsec_xpfo_ctx *x)
 {
 	MEMSEC_RULE(x, "protect");
-	switch (memsec_params_of(x->cgroup_id)->xpfo.protect) {
-	case MEMSEC_PROTECT_NONE:
-		return 0;
-	case MEMSEC_PROTECT_ANONYMOUS:
-		return MEMSEC_XPFO_ANON;
-	default:
-		return MEMSEC_XPFO_ALL;
-	}
+	return protected_memory(memsec_params_of(x->cgroup_id)->xpfo.protect);
 }
 
 /* Pools are nobody's, so the numbers are everyone's. Every CPU keeps its share. */
@@ -150,11 +117,9 @@ __u64 BPF_PROG(fixed_xpfo_pool, const struct memsec_xpfo_pool_ctx *p)
 {
 	const struct memsec_xpfo_params *params = &memsec_params_of(MEMSEC_EVERYONE)->xpfo;
 	__u64 cpus = p->cpus ? p->cpus : 1;
-	__u64 pool = params->pool / PAGE_SIZE / cpus;
+	__u64 pool = min_of(params->pool / PAGE_SIZE / cpus, MEMSEC_XPFO_MAX_POOL);
 
 	MEMSEC_RULE(p, "pool");
-	if (pool > MEMSEC_XPFO_MAX_POOL)
-		pool = MEMSEC_XPFO_MAX_POOL;
 	return params->batch | pool << MEMSEC_XPFO_POOL_SHIFT;
 }
 
