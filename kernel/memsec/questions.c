@@ -20,12 +20,12 @@
 		.rule = offsetof(struct memsec_##_name##_ctx, rule),	\
 	}
 
-#define MECHANISM_IF(_config, _mech)					\
-	(IS_ENABLED(_config) ? &memsec_##_mech##_mechanism : NULL)
-
-#define DIRECTMAP	MECHANISM_IF(CONFIG_MEMSEC_DIRECTMAP, directmap)
-#define KEYID		MECHANISM_IF(CONFIG_MEMSEC_KEYID, keyid)
-#define XPFO		MECHANISM_IF(CONFIG_MEMSEC_XPFO, xpfo)
+#define DIRECTMAP	(IS_ENABLED(CONFIG_MEMSEC_DIRECTMAP) ?		\
+			 &memsec_directmap_mechanism : NULL)
+#define KEYID		(IS_ENABLED(CONFIG_MEMSEC_KEYID) ?		\
+			 &memsec_keyid_mechanism : NULL)
+#define XPFO		(IS_ENABLED(CONFIG_MEMSEC_XPFO) ?		\
+			 &memsec_xpfo_mechanism : NULL)
 
 const struct memsec_question_desc memsec_questions[MEMSEC_ASK_NR] = {
 	[MEMSEC_ASK_TEARDOWN] = QUESTION(teardown, &memsec_teardown_mechanism),

@@ -132,11 +132,13 @@ static int write_answer(const struct memsec_question_desc *question,
 int memsec_bpf_test_run(struct bpf_prog *prog, const union bpf_attr *kattr,
 			union bpf_attr __user *uattr)
 {
-	const struct memsec_question_desc *question = question_of(prog);
-	void *facts __free(kfree) = NULL;
+	const struct memsec_question_desc *question;
 	u64 answer;
 	int ret;
 
+	void *facts __free(kfree) = NULL;
+
+	question = question_of(prog);
 	if (!question)
 		return -EOPNOTSUPP;
 	if (kattr->test.data_size_in || kattr->test.repeat > 1 ||

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "cases.h"
 #include "enclave.h"
 #include "loader.h"
 #include "sysfs.h"
@@ -24,52 +25,25 @@ static const struct memsec_params params = {
         .xpfo = { .protect = MEMSEC_PROTECT_ANONYMOUS, .batch = 64, .pool = 8 << 20 },
 };
 
-/* Facts, and what fixed makes of them. */
-typedef struct Case {
-        const char *question, *rule;
-        uint64_t answer;
-        const void *facts;
-        size_t size;
-} Case;
-
-#define CASE(name, rule, answer, ...)                                                                   \
-        { #name, rule, answer, &(const struct memsec_##name##_ctx) __VA_ARGS__,                         \
-          sizeof(struct memsec_##name##_ctx) }
-
-static const Case cases[] = {
-        CASE(teardown, "first", 16, { .total = 5000 }),
-        CASE(teardown, "batch", 1000, { .page_ns = 1000 }),
-        CASE(teardown, "max_hold", 500, { .page_ns = 4000 }),
-        CASE(teardown, "max_hold", 1, { .page_ns = 4 * MS }),
-        CASE(directmap, "ahead", 16384, { .kind = MEMSEC_DIRECTMAP_SECRETMEM, .pages = 1 }),
-        CASE(directmap, "ahead", 16384 | MEMSEC_DIRECTMAP_DOWN, { .pages = 1, .direction = -1 }),
-        CASE(directmap, "left", 0, { .pages = 1, .total = 100 }),
-        CASE(directmap, "whole", MEMSEC_DIRECTMAP_LEAVE, { .kind = MEMSEC_DIRECTMAP_GUEST, .pages = 512 }),
-        CASE(directmap_collapse, "collapse.after", 200 * MS, { .unused_ns = 300 * MS }),
-        CASE(directmap_collapse, "collapse.after", MEMSEC_COLLAPSE_NOW, { .unused_ns = 500 * MS }),
-        CASE(keyid, "cache", 128 | UINT64_C(8) << MEMSEC_KEYID_SEARCH_SHIFT, { .cpus = 2 }),
-        CASE(keyid_recycle, "recycle.at", MEMSEC_RECYCLE_NOW, { .dirty = 4 }),
-        CASE(keyid_recycle, "recycle.idle", 200 * MS, { .dirty = 3, .idle_ns = 100 * MS }),
-        CASE(xpfo, "protect", MEMSEC_XPFO_ANON, { .cgroup_id = 1 }),
-        CASE(xpfo_pool, "pool", 64 | UINT64_C(512) << MEMSEC_XPFO_POOL_SHIFT, { .cpus = 4 }),
+/* What fixed makes of facts. */
+static const PolicyCase cases[] = {
+        POLICY_CASE(teardown, "first", 16, .total = 5000),
+        POLICY_CASE(teardown, "batch", 1000, .page_ns = 1000),
+        POLICY_CASE(teardown, "max_hold", 500, .page_ns = 4000),
+        POLICY_CASE(teardown, "max_hold", 1, .page_ns = 4 * MS),
+        POLICY_CASE(directmap, "ahead", 16384, .kind = MEMSEC_DIRECTMAP_SECRETMEM, .pages = 1),
+        POLICY_CASE(directmap, "ahead", 16384 | MEMSEC_DIRECTMAP_DOWN, .pages = 1, .direction = -1),
+        POLICY_CASE(directmap, "left", 0, .pages = 1, .total = 100),
+        POLICY_CASE(directmap, "whole", MEMSEC_DIRECTMAP_LEAVE, .kind = MEMSEC_DIRECTMAP_GUEST,
+                    .pages = 512),
+        POLICY_CASE(directmap_collapse, "collapse.after", 200 * MS, .unused_ns = 300 * MS),
+        POLICY_CASE(directmap_collapse, "collapse.after", MEMSEC_COLLAPSE_NOW, .unused_ns = 500 * MS),
+        POLICY_CASE(keyid, "cache", 128 | UINT64_C(8) << MEMSEC_KEYID_SEARCH_SHIFT, .cpus = 2),
+        POLICY_CASE(keyid_recycle, "recycle.at", MEMSEC_RECYCLE_NOW, .dirty = 4),
+        POLICY_CASE(keyid_recycle, "recycle.idle", 200 * MS, .dirty = 3, .idle_ns = 100 * MS),
+        POLICY_CASE(xpfo, "protect", MEMSEC_XPFO_ANON, .cgroup_id = 1),
+        POLICY_CASE(xpfo_pool, "pool", 64 | UINT64_C(512) << MEMSEC_XPFO_POOL_SHIFT, .cpus = 4),
 };
-
-static void test_answers(const Policy *p) {
-        char rule[MEMSEC_RULE_LEN + 1];
-        uint64_t answer;
-        int r;
-
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-                const Case *c = cases + i;
-
-                r = policy_ask(p, c->question, c->facts, c->size, &answer, rule);
-                if (!tap_is_errno(r, 0, c->question))
-                        continue;
-
-                tap_is(answer, c->answer, "the answer is");
-                tap_is_text(rule, c->rule, "and why");
-        }
-}
 
 /* What is asked for a look is not what the kernel does. */
 static void test_nothing_counted(const Policy *p) {
@@ -177,13 +151,13 @@ int main(void) {
             policy_set_params(p, MEMSEC_EVERYONE, &params) < 0)
                 tap_bail_out("no policy");
 
-        test_answers(p);
+        POLICY_CHECK_CASES(p, cases);
         test_nothing_counted(p);
         test_sizes(p);
         test_refused();
 
         if (tap_is_errno(policy_attach(p), 0, "the same policy is attached")) {
-                test_answers(p);
+                POLICY_CHECK_CASES(p, cases);
                 test_poll();
         }
 

@@ -43,7 +43,7 @@ is() {
 
 # like TEXT EXTENDED-REGEX DESC
 like() {
-	if grep -Eq -- "$2" <<<"$1"; then
+	if printf '%s\n' "$1" 2>/dev/null | grep -Eq -- "$2"; then
 		ok "$3"
 	else
 		not_ok "$3"
