@@ -130,12 +130,11 @@ __u64 BPF_PROG(adaptive_directmap, const struct memsec_directmap_ctx *d)
 		MEMSEC_RULE(d, "enough");
 		return MEMSEC_DIRECTMAP_EXACT;
 	}
-	ahead = wanted_ahead(d);
-	if (ahead >= left) {
+	ahead = min_of(wanted_ahead(d), MEMSEC_DIRECTMAP_MAX_AHEAD - d->ahead);
+	if (ahead > left) {
 		MEMSEC_RULE(d, "ends");
 		ahead = left;
 	}
-	ahead = min_of(ahead, MEMSEC_DIRECTMAP_MAX_AHEAD - d->ahead);
 	if (!ahead)
 		return MEMSEC_DIRECTMAP_EXACT;
 	return down ? ahead | MEMSEC_DIRECTMAP_DOWN : ahead;

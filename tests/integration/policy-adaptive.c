@@ -72,7 +72,7 @@ static const PolicyCase cases[] = {
         GUEST("ends", MEMSEC_DIRECTMAP_EXACT, .done = 4 * GIB_PAGES - 1),
         SECRETMEM("grows", MEMSEC_DIRECTMAP_EXACT, .done = 0),
         SECRETMEM("grows", 3, .done = 3),
-        SECRETMEM("ends", GIB_PAGES, .done = 2 * GIB_PAGES),
+        SECRETMEM("grows", GIB_PAGES, .done = 2 * GIB_PAGES),
 
         COLLAPSE("many", 2 * S, .unused_ranges = 512),
         COLLAPSE("many", MEMSEC_COLLAPSE_NOW, .unused_ranges = 512, .unused_ns = 2 * S),
