@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "policy.h"
+
 /* The largest policy file, in bytes. */
 #define POLICY_FILE_MAX ((size_t) 1024 * 1024)
 
@@ -40,10 +42,21 @@ const char *word_nearest(const char *word, char *const *words);
 /* What unit_pattern_check() expects. */
 #define UNIT_PATTERN_EXPECTED "the name of a .service, .slice or .scope, or a glob in quotes"
 
-typedef struct OwnStatement OwnStatement;
-typedef struct PolicyModel PolicyModel;
 
 void own_statement_done(OwnStatement *statement);
+
+/* Gives DEST, which has none yet, the loops of MODEL. 0 or -ENOMEM. */
+int policy_model_copy_loops(PolicyModel *dest, const PolicyModel *model);
+void policy_model_free_loops(PolicyModel *model);
+
+/* Drops those whose tunable is not there any more, or cannot have their range. */
+void policy_model_check_loops(PolicyModel *model);
+
+/*
+ * Makes the range of LOOP, which is of SPEC, that of its bounds. Returns 0, -ENOMEM, or -EINVAL when one of
+ * them is wrong: *ret_bound then, and *ret_error (to be freed) says in what way.
+ */
+int tune_loop_set_range(TuneLoop *loop, const KeySpec *spec, const TuneBound **ret_bound, char **ret_error);
 
 /* What the model has only until policy_model_resolve(). */
 void policy_model_forget_statements(PolicyModel *model);

@@ -65,6 +65,8 @@ int policy_model_copy(const PolicyModel *model, PolicyModel **ret) {
                 return -ENOMEM;
 
         r = copy_units(copy, model);
+        if (r >= 0)
+                r = policy_model_copy_loops(copy, model);
         if (r < 0)
                 return r;
 
@@ -78,6 +80,7 @@ void own_statement_done(OwnStatement *statement) {
         free(statement->unit);
         free(statement->key);
         free(statement->text);
+        tune_loop_free(statement->loop);
 }
 
 void policy_model_forget_statements(PolicyModel *model) {
@@ -99,6 +102,7 @@ PolicyModel *policy_model_free(PolicyModel *model) {
         for (size_t i = 0; i < model->n_units; i++)
                 free(model->units[i].pattern);
         free(model->units);
+        policy_model_free_loops(model);
         policy_model_forget_statements(model);
         own_tunables_unref(model->own);
         free(model->policy);
@@ -173,6 +177,7 @@ void policy_model_set_own(PolicyModel *model, OwnTunables *own) {
 
         model->params = params;
         model->own = own_tunables_ref(own);
+        policy_model_check_loops(model);
 }
 
 /* What is wrong with PATH, an absolute one, or NULL when it is fine. */

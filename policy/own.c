@@ -397,7 +397,7 @@ int own_tunables_add(OwnTunables *own, const char *name, char *const *tags, char
 }
 
 int own_policy_check(const char *name, char **ret_error) {
-        static const char *const taken[] = { "version", "policy", "units" };
+        static const char *const taken[] = { "version", "policy", "units", "tune" };
         _cleanup_strv_free_ char **mechanisms = NULL;
         _cleanup_free_ char *error = NULL;
         bool is_taken = false;

@@ -5,7 +5,8 @@
  * The policy model: what an operator may set, read from YAML, described by one table.
  *
  * schema.c holds the table, value.c turns text into numbers and back, units.c knows which unit is meant,
- * yaml.c reads a file into a model and load.c layers the files. object.c opens the object of a policy, own.c
+ * yaml.c reads a file into a model and load.c layers the files. tune.c holds the loops that move tunables.
+ * object.c opens the object of a policy, own.c
  * holds the tunables that it has of its own, and own-btf.c finds them there. Nothing here talks to the bus
  * or to the kernel.
  */
@@ -169,6 +170,50 @@ typedef struct PolicyPlace {
         unsigned line, column;          /* from 1 */
 } PolicyPlace;
 
+/* Loops that a model can hold. */
+#define POLICY_LOOPS_MAX 16
+
+typedef enum TuneResource {
+        TUNE_CPU,
+        TUNE_MEMORY,
+        TUNE_IO,
+        _TUNE_RESOURCE_MAX,
+} TuneResource;
+
+/* Why a loop does nothing until the next reload. */
+typedef enum TuneStop {
+        TUNE_RUNS,
+        TUNE_STOPPED_OSCILLATING,       /* it found no value at which the signal stays near the target */
+        TUNE_STOPPED_BY_HAND,           /* somebody has set the tunable */
+        _TUNE_STOP_MAX,
+} TuneStop;
+
+/* An end of a loop's range as it is written, until the tunable is known. */
+typedef struct TuneBound {
+        char *text;
+        unsigned line, column;
+} TuneBound;
+
+/* Moves a tunable so that a signal, which is read from the system, comes near to a target. */
+typedef struct TuneLoop {
+        char *unit;             /* pattern, NULL for everyone's */
+        char *key;              /* path of the tunable */
+        bool none;              /* takes back what an earlier file says */
+
+        char *counter;          /* the signal is the rate of this one, "teardown.breaks", or else of stalls */
+        TuneResource resource;
+        bool full;              /* all tasks stall, not only some */
+        char *source;           /* the unit whose, NULL for the system */
+
+        uint64_t target;        /* percent of the time, or events per second */
+        uint64_t min, max;      /* of the tunable */
+        bool raises;            /* a larger value raises the signal */
+        uint64_t every_ns;
+
+        TuneStop stopped;
+        TuneBound bounds[2];    /* min and max, not copied */
+} TuneLoop;
+
 /*
  * What a file says under the name of a policy, which may have tunables of its own. It is only understood
  * when all files are read and the policy is known.
@@ -180,6 +225,8 @@ typedef struct OwnStatement {
         char *unit;                     /* pattern, NULL for everyone's */
         char *key;                      /* NULL for the section as a whole */
         char *text;                     /* the value */
+        bool tune;                      /* below "tune" */
+        TuneLoop *loop;                 /* the value then */
         bool is_error;                  /* the text is what is wrong, or would be without such a policy */
 } OwnStatement;
 
@@ -195,6 +242,8 @@ typedef struct PolicyModel {
         struct memsec_params params;    /* for everyone (cgroup id 0) */
         UnitSettings *units;            /* in the order in which they apply: later ones win */
         size_t n_units;
+        TuneLoop *loops;                /* at most one for a unit and tunable */
+        size_t n_loops;
 } PolicyModel;
 
 int policy_model_new(PolicyModel **ret);        /* the built-in defaults */
@@ -206,6 +255,29 @@ PolicyModel *policy_model_free(PolicyModel *model);
  * same name keep their values; what is new has its default.
  */
 void policy_model_set_own(PolicyModel *model, OwnTunables *own);
+
+TuneLoop *tune_loop_free(TuneLoop *loop);
+
+/*
+ * From here on LOOP, which is copied, is the one of its unit and tunable, which must be known. Returns 0,
+ * -ENOMEM, or -E2BIG when there are POLICY_LOOPS_MAX others already.
+ */
+int policy_model_set_loop(PolicyModel *model, const TuneLoop *loop);
+
+/* The value of the tunable of LOOP now, and the tunable, NULL when there is none. */
+uint64_t policy_model_loop_value(const PolicyModel *model, const TuneLoop *loop, const KeySpec **ret_spec);
+
+/* What LOOP looks at: "cpu pressure of a.service", "teardown.breaks". To be freed. 0 or -ENOMEM. */
+int tune_signal_format(const TuneLoop *loop, char **ret);
+
+/* What its signal and target are measured in, "%" or "/s". */
+const char *tune_measure(const TuneLoop *loop);
+
+/* The words of TuneResource in files, ended by NULL. */
+extern const char *const tune_resources[];
+
+/* Is NAME that of a mechanism and of a counter in its directory, "teardown.breaks"? */
+bool tune_counter_is_valid(const char *name);
 
 /* Is NAME, which may have a cgroup's or any other name, that of a service, a slice or a scope? */
 bool unit_name_is_valid(const char *name);

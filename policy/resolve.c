@@ -10,9 +10,14 @@
 #include "policy.h"
 #include "util.h"
 
+static int complain_at(PolicyErrors *errors, const OwnStatement *s, unsigned line, unsigned column,
+                       const char *message) {
+        return policy_errors_add(errors, s->place.file, line, column, "%s%s%s%s", s->unit ?: "",
+                                 s->unit ? ": " : "", s->tune ? "tune: " : "", message);
+}
+
 static int complain(PolicyErrors *errors, const OwnStatement *s, const char *message) {
-        return policy_errors_add(errors, s->place.file, s->place.line, s->place.column, "%s%s%s",
-                                 s->unit ?: "", s->unit ? ": " : "", message);
+        return complain_at(errors, s, s->place.line, s->place.column, message);
 }
 
 static int set_value(PolicyModel *model, const OwnStatement *s, const KeySpec *spec, PolicyErrors *errors) {
@@ -42,6 +47,35 @@ static int set_value(PolicyModel *model, const OwnStatement *s, const KeySpec *s
                 return complain(errors, s, "expected fewer units in all files, found more");
 
         return r;
+}
+
+static int set_loop(PolicyModel *model, const OwnStatement *s, const KeySpec *spec, PolicyErrors *errors) {
+        _cleanup_free_ char *error = NULL, *message = NULL;
+        const TuneBound *bound;
+        int r;
+
+        if (spec->type == KEY_CHOICE)
+                r = error_set(&message, -EINVAL, "%s: expected a tunable that is a number, found one that is "
+                              "a word", spec->path);
+        else
+                r = s->loop->none ? 0 : tune_loop_set_range(s->loop, spec, &bound, &error);
+        if (r >= 0)
+                r = policy_model_set_loop(model, s->loop);
+        if (r == -E2BIG)
+                r = error_set(&message, r, "expected at most %d loops in all files, found more",
+                              POLICY_LOOPS_MAX);
+        if (r == -ENOMEM || r >= 0)
+                return r;
+        if (message)
+                return complain(errors, s, message);
+
+        if (asprintf(&message, "%s.range.%s: %s", spec->path, bound == s->loop->bounds ? "min" : "max",
+                     error) < 0) {
+                message = NULL;
+                return -ENOMEM;
+        }
+
+        return complain_at(errors, s, bound->line, bound->column, message);
 }
 
 /* The names of the tunables of OWN, as they are below the policy's. */
@@ -75,8 +109,7 @@ static int complain_unknown(const OwnTunables *own, const OwnStatement *s, Polic
                 return -ENOMEM;
         }
 
-        return policy_errors_add(errors, s->place.file, s->key_line, s->key_column, "%s%s%s",
-                                 s->unit ?: "", s->unit ? ": " : "", message);
+        return complain_at(errors, s, s->key_line, s->key_column, message);
 }
 
 static int read_key(PolicyModel *model, const OwnStatement *s, PolicyErrors *errors) {
@@ -89,7 +122,10 @@ static int read_key(PolicyModel *model, const OwnStatement *s, PolicyErrors *err
         }
 
         spec = keys_find(model->own, path);
-        return spec ? set_value(model, s, spec, errors) : complain_unknown(model->own, s, errors);
+        if (!spec)
+                return complain_unknown(model->own, s, errors);
+
+        return s->loop ? set_loop(model, s, spec, errors) : set_value(model, s, spec, errors);
 }
 
 /* NAME is the short one of the model's policy. */

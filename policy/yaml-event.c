@@ -31,8 +31,8 @@ int complain_at(Reader *reader, size_t line, size_t column, const char *format, 
                 return -ENOMEM;
         }
 
-        r = policy_errors_add(reader->errors, reader->name, line, column, "%s%s%s", reader->unit ?: "",
-                              reader->unit ? ": " : "", message);
+        r = policy_errors_add(reader->errors, reader->name, line, column, "%s%s%s%s", reader->unit ?: "",
+                              reader->unit ? ": " : "", reader->tune ? "tune: " : "", message);
         if (r < 0 || reader->errors->n_items - reader->n_errors_before < FILE_ERRORS_MAX)
                 return r;
 
@@ -296,6 +296,24 @@ int keys_add(Keys *keys, const char *name, size_t line) {
         keys->lines = longer;
         keys->lines[n] = line;
         return strv_extend(&keys->names, name);
+}
+
+static bool comes_before(const PolicyError *a, const PolicyError *b) {
+        return a->line < b->line || (a->line == b->line && a->column < b->column);
+}
+
+void complaint_sort(Reader *reader) {
+        PolicyError *items = reader->errors->items;
+
+        for (size_t i = reader->errors->n_items - 1; i > reader->n_errors_before; i--) {
+                PolicyError item = items[i];
+
+                if (!comes_before(items + i, items + i - 1))
+                        break;
+
+                items[i] = items[i - 1];
+                items[i - 1] = item;
+        }
 }
 
 int complain_again(Reader *reader, const yaml_event_t *key, const char *path, size_t line) {

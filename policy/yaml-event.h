@@ -22,6 +22,7 @@ typedef struct Reader {
         size_t n_errors_before;
         size_t n_statements_before;     /* of the model's own_statements */
         const char *unit;       /* whose mapping is being read, NULL at the top */
+        bool tune;              /* below "tune" */
 } Reader;
 
 _printf_(4, 5) int complain_at(Reader *reader, size_t line, size_t column, const char *format, ...);
@@ -68,6 +69,9 @@ void keys_done(Keys *keys);
 
 /* Notes that there is NAME too, on LINE. 0 or -ENOMEM. */
 int keys_add(Keys *keys, const char *name, size_t line);
+
+/* Puts the complaint that was added last before those about later places. */
+void complaint_sort(Reader *reader);
 
 /* Complains about KEY, which is PATH and was on LINE already. */
 int complain_again(Reader *reader, const yaml_event_t *key, const char *path, size_t line);

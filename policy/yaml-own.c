@@ -3,6 +3,7 @@
 #include "internal.h"
 #include "util.h"
 #include "yaml-own.h"
+#include "yaml-tune.h"
 
 /*
  * Keeps what is said below the name of POLICY at EVENT until it can be understood. Without KEY it is the
@@ -10,7 +11,7 @@
  */
 static int add_statement(Reader *reader, const yaml_event_t *event, const char *policy, const char *key,
                          const char *text, bool is_error) {
-        OwnStatement statement = { .is_error = is_error }, *longer;
+        OwnStatement statement = { .is_error = is_error, .tune = reader->tune }, *longer;
         PolicyModel *model = reader->model;
         int r;
 
@@ -62,6 +63,7 @@ static bool is_name(const yaml_event_t *key) {
 static int read_entry(Reader *reader, const char *policy, Keys *keys, const yaml_event_t *key) {
         _cleanup_(yaml_event_delete) yaml_event_t value = {};
         _cleanup_free_ char *path = NULL;
+        _cleanup_(tune_loop_freep) TuneLoop *loop = NULL;
         OwnStatement *last;
         ssize_t i;
         int r;
@@ -92,10 +94,16 @@ static int read_entry(Reader *reader, const char *policy, Keys *keys, const yaml
         if (r < 0)
                 return r;
 
-        if (!is_text(&value))
+        if (reader->tune)
+                r = read_loop(reader, path, &value, &loop);
+        else if (!is_text(&value))
                 return add_error(reader, &value, policy, path, "a value");
+        else
+                r = 1;
+        if (r <= 0)
+                return r;
 
-        r = add_statement(reader, &value, policy, event_text(key), event_text(&value),
+        r = add_statement(reader, &value, policy, event_text(key), loop ? "" : event_text(&value),
                           /* is_error= */ false);
         if (r < 0)
                 return r;
@@ -103,6 +111,7 @@ static int read_entry(Reader *reader, const char *policy, Keys *keys, const yaml
         last = reader->model->own_statements + reader->model->n_own_statements - 1;
         last->key_line = key->start_mark.line + 1;
         last->key_column = key->start_mark.column + 1;
+        last->loop = TAKE_PTR(loop);
         return 0;
 }
 
@@ -128,34 +137,17 @@ int read_own(Reader *reader, const yaml_event_t *section, const char *wrong) {
         }
 }
 
-static bool comes_before(const PolicyError *a, const PolicyError *b) {
-        return a->line < b->line || (a->line == b->line && a->column < b->column);
-}
-
-/* Puts the error that was added last before those of later lines. */
-static void move_error(Reader *reader) {
-        PolicyError *items = reader->errors->items;
-
-        for (size_t i = reader->errors->n_items - 1; i > reader->n_errors_before; i--) {
-                PolicyError item = items[i];
-
-                if (!comes_before(items + i, items + i - 1))
-                        break;
-
-                items[i] = items[i - 1];
-                items[i - 1] = item;
-        }
-}
-
 static int complain_own(Reader *reader, const OwnStatement *s) {
         size_t n = reader->errors->n_items;
         int r;
 
         reader->unit = s->unit;
+        reader->tune = s->tune;
         r = complain_at(reader, s->place.line, s->place.column, "%s", s->text);
         reader->unit = NULL;
+        reader->tune = false;
         if (r >= 0 && reader->errors->n_items > n)
-                move_error(reader);
+                complaint_sort(reader);
 
         return r;
 }

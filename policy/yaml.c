@@ -11,9 +11,10 @@
 #include "policy.h"
 #include "util.h"
 #include "yaml-own.h"
+#include "yaml-tune.h"
 
 /* Keys at the top that are not in the table of tunables. */
-static const char *const top_keys[] = { "version", "policy", "units" };
+static const char *const top_keys[] = { "version", "policy", "units", "tune" };
 
 /* The only version there is: in another one the same keys may mean something else. */
 static const KeySpec version_spec = {
@@ -96,13 +97,18 @@ static int read_policy(Reader *reader, const yaml_event_t *event) {
         return free_and_strdup(&reader->model->policy, event_text(event));
 }
 
+/* Can a mapping at PATH have KEY, one of those at the top? */
+static bool may_have(const Reader *reader, const char *path, const char *key) {
+        return !*path && !reader->tune && (!reader->unit || streq(key, "tune"));
+}
+
 /* The keys a mapping at PATH ("" at the top and for a unit) can have; none when there can be no mapping. */
 static int keys_init(const Reader *reader, Keys *keys, const char *path) {
         _cleanup_strv_free_ char **tunables = NULL;
         int r;
 
-        for (size_t i = 0; !*path && !reader->unit && i < ELEMENTSOF(top_keys); i++) {
-                r = strv_extend(&keys->names, top_keys[i]);
+        for (size_t i = 0; i < ELEMENTSOF(top_keys); i++) {
+                r = may_have(reader, path, top_keys[i]) ? strv_extend(&keys->names, top_keys[i]) : 0;
                 if (r < 0)
                         return r;
         }
@@ -271,18 +277,30 @@ static int read_units(Reader *reader, const yaml_event_t *event) {
         }
 }
 
+/* Reads the loops of those whose mapping is being read. */
+static int read_tune(Reader *reader, const yaml_event_t *event) {
+        int r;
+
+        reader->tune = true;
+        r = read_group(reader, "", event);
+        reader->tune = false;
+        return r;
+}
+
 /* Reads the value of the key PATH, which is a known one. */
 static int read_value(Reader *reader, const char *path, const yaml_event_t *event) {
         const KeySpec *spec = key_spec_find(path);
 
         if (spec)
-                return read_tunable(reader, spec, event);
+                return reader->tune ? read_tuning(reader, spec, event) : read_tunable(reader, spec, event);
         if (streq(path, "version"))
                 return read_version(reader, event);
         if (streq(path, "policy"))
                 return read_policy(reader, event);
-        if (streq(path, "units") && !reader->unit)
+        if (streq(path, "units"))
                 return read_units(reader, event);
+        if (streq(path, "tune"))
+                return read_tune(reader, event);
 
         return read_group(reader, path, event);
 }
