@@ -395,7 +395,8 @@ static bool dropin_sets_own(const Dropin *d, const char *unit, const Setting *se
         for (size_t i = 0; i < d->model->n_own_statements; i++) {
                 const OwnStatement *s = d->model->own_statements + i;
 
-                if (s->key && !s->tune && streq(s->policy, own_keys->policy) && streq(s->key, own_name(setting->spec)) &&
+                if (s->key && !s->tune && streq(s->policy, own_keys->policy) &&
+                    streq(s->key, own_name(setting->spec)) &&
                     (is_of_unit(s, unit) || (unit && s->unit && unit_pattern_matches(s->unit, unit))))
                         return true;
         }

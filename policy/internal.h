@@ -39,6 +39,9 @@ const char *word_nearest(const char *word, char *const *words);
 /* What policy_name_check() expects. */
 #define POLICY_NAME_EXPECTED "a built-in policy (a-z, 0-9, '_' and '-') or an absolute path of a .bpf.o file"
 
+/* What is wrong with tuning the one of this path. */
+#define TUNE_NO_NUMBER "%s: expected a tunable that is a number, found one that is a word"
+
 /* What unit_pattern_check() expects. */
 #define UNIT_PATTERN_EXPECTED "the name of a .service, .slice or .scope, or a glob in quotes"
 

@@ -200,7 +200,7 @@ typedef struct TuneLoop {
         char *key;              /* path of the tunable */
         bool none;              /* takes back what an earlier file says */
 
-        char *counter;          /* the signal is the rate of this one, "teardown.breaks", or else of stalls */
+        char *counter;          /* the signal is the rate of this one, "teardown.breaks", or else pressure */
         TuneResource resource;
         bool full;              /* all tasks stall, not only some */
         char *source;           /* the unit whose, NULL for the system */

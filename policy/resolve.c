@@ -55,8 +55,7 @@ static int set_loop(PolicyModel *model, const OwnStatement *s, const KeySpec *sp
         int r;
 
         if (spec->type == KEY_CHOICE)
-                r = error_set(&message, -EINVAL, "%s: expected a tunable that is a number, found one that is "
-                              "a word", spec->path);
+                r = error_set(&message, -EINVAL, TUNE_NO_NUMBER, spec->path);
         else
                 r = s->loop->none ? 0 : tune_loop_set_range(s->loop, spec, &bound, &error);
         if (r >= 0)

@@ -262,7 +262,8 @@ static int parse_counter(Reader *reader, Draft *draft, TuneLoop *loop) {
         if (!found)
                 return -ENOMEM;
 
-        return complain_field(reader, draft, FIELD_COUNTER, "expected " COUNTER_EXPECTED ", found %s", found);
+        return complain_field(reader, draft, FIELD_COUNTER, "expected " COUNTER_EXPECTED ", found %s",
+                              found);
 }
 
 static int parse_source(Reader *reader, Draft *draft, TuneLoop *loop) {
@@ -278,8 +279,8 @@ static int parse_source(Reader *reader, Draft *draft, TuneLoop *loop) {
         if (!found)
                 return -ENOMEM;
 
-        return complain_field(reader, draft, FIELD_UNIT, "expected %s, found %s", fields[FIELD_UNIT].expected,
-                              found);
+        return complain_field(reader, draft, FIELD_UNIT, "expected %s, found %s",
+                              fields[FIELD_UNIT].expected, found);
 }
 
 /* What is looked at. */
@@ -306,7 +307,7 @@ static int parse_signal(Reader *reader, Draft *draft, TuneLoop *loop) {
                 return 0;
 
         return complain_field(reader, draft, FIELD_OF, "%s",
-                              "expected some, since the kernel does not measure full for cpu of the whole system");
+                              "expected some, since full is not measured for cpu of the whole system");
 }
 
 static int parse_draft(Reader *reader, Draft *draft, TuneLoop *loop) {
@@ -378,8 +379,7 @@ int read_tuning(Reader *reader, const KeySpec *spec, const yaml_event_t *event) 
         int ok, r;
 
         if (spec->type == KEY_CHOICE) {
-                r = complain(reader, event, "%s: expected a tunable that is a number, found one that is a word",
-                             spec->path);
+                r = complain(reader, event, TUNE_NO_NUMBER, spec->path);
                 return r < 0 ? r : skip_value(reader, event);
         }
 
@@ -407,5 +407,6 @@ int read_tuning(Reader *reader, const KeySpec *spec, const yaml_event_t *event) 
         if (r != -E2BIG)
                 return r;
 
-        return complain(reader, event, "expected at most %d loops in all files, found more", POLICY_LOOPS_MAX);
+        return complain(reader, event, "expected at most %d loops in all files, found more",
+                        POLICY_LOOPS_MAX);
 }

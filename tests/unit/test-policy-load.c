@@ -242,13 +242,11 @@ static void test_errors_of_all_files(void **state) {
                      USR ":1:10: version: expected 1, found '2'\n"
                      RUN_D "/a.yaml:2:19: teardown.batch: expected a number of pages from 1 to 1048576, "
                      "found '0'\n"
-                     ETC_D "/b.yaml:2:1: expected version, policy, units, teardown, directmap, keyid or "
-                     "xpfo, "
-                     "found the unknown key "
+                     ETC_D "/b.yaml:2:1: expected version, policy, units, tune, teardown, directmap, keyid "
+                     "or xpfo, found the unknown key "
                      "'foo'\n"
-                     ETC_D "/b.yaml:3:1: expected version, policy, units, teardown, directmap, keyid or "
-                     "xpfo, "
-                     "found the unknown key "
+                     ETC_D "/b.yaml:3:1: expected version, policy, units, tune, teardown, directmap, keyid "
+                     "or xpfo, found the unknown key "
                      "'bar'");
 }
 

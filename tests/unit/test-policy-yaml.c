@@ -314,7 +314,7 @@ static const Bad bad[] = {
         { "unit twice", "version: 1\nunits:\n  a.service: {}\n  'a.service': {teardown: {batch: 0}}\n", 0,
           "4:3: units.a.service: expected one, found another; the first is on line 3" },
         { "unit without a value", "version: 1\nunits:\n  a.service:\n", 0,
-          "3:13: a.service: expected a mapping with teardown, directmap, keyid or xpfo, found nothing" },
+          "3:13: a.service: expected a mapping with tune, teardown, directmap, keyid or xpfo, found nothing" },
         { "policy of a unit", "version: 1\nunits:\n  a.service:\n    policy: fixed\n", 0,
           "4:5: " UNIT_KEY "'policy'" },
         { "units of a unit", "version: 1\nunits: {a.service: {units: {b.service: {}}}}\n", 0,
