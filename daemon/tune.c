@@ -10,9 +10,12 @@
 #define FAR_STEP 1.0
 #define CLOSE_STEP 0.25
 
+/* So many moves in one direction before a step is doubled that was halved. */
+#define STRAIGHT_LONGER 3
+
 /* A value that oscillates: so many reversals, without so many periods near the target in between. */
 #define REVERSALS_MAX 6
-#define NEAR_PERIODS 3
+#define NEAR_PERIODS 5
 
 /* So many moves in one direction are no oscillation but a signal that goes somewhere else. */
 #define STRAIGHT_MAX 30
@@ -75,11 +78,13 @@ static uint64_t step_down(const TuneLoop *loop, uint64_t value, double step) {
         return value - (by < 1 ? 1 : (uint64_t) by);
 }
 
-/* Each reversal has shown that the steps were too large, and halves them. */
+/* Each reversal has shown that the steps were too large, and halves them; going straight on doubles them. */
 static uint64_t next_value(const Tuner *tuner, const TuneLoop *loop, uint64_t value, double signal,
                            int direction) {
         bool far = signal > 2.0 * loop->target || signal < 0.5 * loop->target;
-        double step = (far ? FAR_STEP : CLOSE_STEP) / (1U << tuner->n_reversals);
+        unsigned n_longer = tuner->n_straight / STRAIGHT_LONGER;
+        unsigned n_halved = tuner->n_reversals > n_longer ? tuner->n_reversals - n_longer : 0;
+        double step = (far ? FAR_STEP : CLOSE_STEP) / (1U << n_halved);
 
         return direction > 0 ? step_up(loop, value, step) : step_down(loop, value, step);
 }

@@ -144,15 +144,15 @@ static void test_limits(void **state) {
         Tuner tuner;
 
         tuner_init(&tuner, TUNE_RUNS);
-        assert_int_equal(run(&tuner, &up_to_target, silent, 100, 30), 65536);
+        assert_int_equal(run(&tuner, &up_to_target, silent, 100, 100), 65536);
         assert_int_equal(tuner.state, TUNE_AT_LIMIT);
-        assert_int_equal(run(&tuner, &up_to_target, flat, 65536, 30), 64);
+        assert_int_equal(run(&tuner, &up_to_target, flat, 65536, 100), 64);
         assert_int_equal(tuner.state, TUNE_AT_LIMIT);
-        assert_int_equal(run(&tuner, &down_to_target, silent, 100, 30), 64);
-        assert_int_equal(run(&tuner, &down_to_target, flat, 100, 30), 65536);
+        assert_int_equal(run(&tuner, &down_to_target, silent, 100, 100), 64);
+        assert_int_equal(run(&tuner, &down_to_target, flat, 100, 100), 65536);
 
         /* And there is a way back. */
-        assert_true(is_near(&up_to_target, rises(run(&tuner, &up_to_target, rises, 65536, 30))));
+        assert_true(is_near(&up_to_target, rises(run(&tuner, &up_to_target, rises, 65536, 100))));
 }
 
 /* A value from outside, whatever the signal is. */
