@@ -11,16 +11,11 @@
 /* A sysfs value is a page at the most; what memsec shows is a name or a number. */
 #define VALUE_MAX 256U
 
-/* The first line of a file, without its newline. */
-static int read_value(int dir_fd, const char *name, char ret[static VALUE_MAX]) {
-        _cleanup_close_ int fd = -1;
+/* The first line of an open file, without its newline. */
+static int read_line(int fd, char ret[static VALUE_MAX]) {
         ssize_t n;
 
-        fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (fd < 0)
-                return -errno;
-
-        n = read(fd, ret, VALUE_MAX - 1);
+        n = pread(fd, ret, VALUE_MAX - 1, 0);
         if (n < 0)
                 return -errno;
 
@@ -29,14 +24,16 @@ static int read_value(int dir_fd, const char *name, char ret[static VALUE_MAX]) 
         return 0;
 }
 
-static int read_number(int dir_fd, const char *name, uint64_t *ret) {
-        char text[VALUE_MAX], *end;
-        uintmax_t value;
-        int r;
+static int read_value(int dir_fd, const char *name, char ret[static VALUE_MAX]) {
+        _cleanup_close_ int fd = -1;
 
-        r = read_value(dir_fd, name, text);
-        if (r < 0)
-                return r;
+        fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        return fd < 0 ? -errno : read_line(fd, ret);
+}
+
+static int parse_number(const char *text, uint64_t *ret) {
+        uintmax_t value;
+        char *end;
 
         errno = 0;
         value = strtoumax(text, &end, 10);
@@ -45,6 +42,14 @@ static int read_number(int dir_fd, const char *name, uint64_t *ret) {
 
         *ret = value;
         return 0;
+}
+
+static int read_number(int dir_fd, const char *name, uint64_t *ret) {
+        char text[VALUE_MAX];
+        int r;
+
+        r = read_value(dir_fd, name, text);
+        return r < 0 ? r : parse_number(text, ret);
 }
 
 /* The directory of memsec itself (MECHANISM is NULL) or of a mechanism. */
@@ -109,6 +114,26 @@ int kernel_policy_name(const char *root, char **ret) {
 
 int kernel_policy_programs(const char *root, char **ret) {
         return read_text(root, "programs", ret);
+}
+
+int kernel_counter_read(const char *root, const char *mechanism, const char *name, uint64_t *ret) {
+        _cleanup_close_ int dir_fd = open_dir(root, mechanism);
+
+        return dir_fd < 0 ? dir_fd : read_number(dir_fd, name, ret);
+}
+
+int kernel_asked_open(const char *root, const char *mechanism) {
+        _cleanup_close_ int dir_fd = open_dir(root, mechanism);
+
+        return dir_fd < 0 ? dir_fd : RET_NERRNO(openat(dir_fd, "asked", O_RDONLY | O_CLOEXEC | O_NOCTTY));
+}
+
+int kernel_asked_read(int fd, uint64_t *ret) {
+        char text[VALUE_MAX];
+        int r;
+
+        r = read_line(fd, text);
+        return r < 0 ? r : parse_number(text, ret);
 }
 
 void kernel_values_done(KernelValues *values) {

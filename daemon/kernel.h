@@ -28,6 +28,16 @@ unsigned kernel_abi(const char *root);
 int kernel_policy_name(const char *root, char **ret);
 int kernel_policy_programs(const char *root, char **ret);
 
+/* What a counter of a mechanism is now. A negative errno when it cannot be read. */
+int kernel_counter_read(const char *root, const char *mechanism, const char *name, uint64_t *ret);
+
+/*
+ * The file that has how often a policy was asked by MECHANISM. Where it was read since, poll() says POLLPRI
+ * for it when the kernel asks again.
+ */
+int kernel_asked_open(const char *root, const char *mechanism);
+int kernel_asked_read(int fd, uint64_t *ret);
+
 typedef struct KernelValue {
         char *name;             /* the file's */
         uint64_t value;

@@ -52,6 +52,8 @@ static int format_fields(int priority, const char *message, const LogFields *fie
                 { "MEMSEC_UNIT",       fields->unit       },
                 { "MEMSEC_KEY",        fields->key        },
                 { "MEMSEC_VALUE",      fields->value      },
+                { "MEMSEC_OLD_VALUE",  fields->old_value  },
+                { "MEMSEC_SIGNAL",     fields->signal     },
                 { "MEMSEC_CALLER_UID", fields->caller_uid },
                 { "CONFIG_FILE",       fields->file       },
         };

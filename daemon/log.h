@@ -22,6 +22,8 @@ typedef struct LogFields {
         const char *unit;               /* MEMSEC_UNIT= */
         const char *key;                /* MEMSEC_KEY= */
         const char *value;              /* MEMSEC_VALUE= */
+        const char *old_value;          /* MEMSEC_OLD_VALUE= */
+        const char *signal;             /* MEMSEC_SIGNAL=, what a loop looks at */
         const char *caller_uid;         /* MEMSEC_CALLER_UID= */
         const char *file;               /* CONFIG_FILE=, with CONFIG_LINE= */
         unsigned line;

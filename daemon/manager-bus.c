@@ -2,6 +2,7 @@
 
 #include "log.h"
 #include "manager-bus.h"
+#include "manager-tune.h"
 #include "mechanism-bus.h"
 #include "policy-bus.h"
 #include "units-bus.h"
@@ -107,6 +108,8 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("Units", "a(sta{sv})", property_get_units, 0, 0),
         SD_BUS_PROPERTY("UnitSettings", "a(sa{sv})", property_get_unit_settings, 0,
                         SD_BUS_VTABLE_PROPERTY_EMITS_INVALIDATION),
+        SD_BUS_PROPERTY("Tuning", "a(ssvsdtss)", property_get_tuning, 0,
+                        SD_BUS_VTABLE_PROPERTY_EMITS_INVALIDATION),
         SD_BUS_VTABLE_END
 };
 
@@ -152,7 +155,7 @@ static bool units_equal(const PolicyModel *a, const PolicyModel *b) {
 
 static int announce_manager(Manager *m) {
         const Status *now = &m->status, *told = &m->told;
-        const char *changed[6] = {};
+        const char *changed[7] = {};
         size_t n = 0;
 
         if (now->state != told->state)
@@ -165,6 +168,8 @@ static int announce_manager(Manager *m) {
                 changed[n++] = "Files";
         if (!units_equal(now->model, told->model))
                 changed[n++] = "UnitSettings";
+        if (m->tunings_changed)
+                changed[n++] = "Tuning";
 
         /* Of an empty list nothing is said. */
         return sd_bus_emit_properties_changed_strv(m->bus, BUS_PATH, MANAGER_INTERFACE, (char **) changed);
@@ -188,6 +193,8 @@ void manager_bus_announce(Manager *m) {
                 r = policy_bus_announce(m);
         if (r >= 0)
                 r = status_copy(&m->told, &m->status);
+        if (r >= 0)
+                m->tunings_changed = false;
         if (r < 0)
                 log_warning("Cannot announce what changed on the bus: %s", strerror(-r));
 }

@@ -9,6 +9,7 @@
 #include "manager.h"
 #include "manager-bus.h"
 #include "manager-log.h"
+#include "manager-tune.h"
 #include "manager-units.h"
 #include "mechanism-bus.h"
 #include "memsec_ops.h"
@@ -52,6 +53,7 @@ Manager *manager_free(Manager *m) {
         if (!m)
                 return NULL;
 
+        manager_tune_free(m);
         sd_event_source_unref(m->link_event);
         sd_event_source_unref(m->units_event);
         sd_event_source_unref(m->units_timer);
@@ -70,8 +72,7 @@ Manager *manager_free(Manager *m) {
         return NULL;
 }
 
-/* Tell the bus and the service manager what is different now. */
-static void manager_publish(Manager *m) {
+void manager_publish(Manager *m) {
         manager_bus_announce(m);
 
         if (m->unsupported)
@@ -248,6 +249,10 @@ static int manager_apply(Manager *m, PolicyModel *model, char **files, sd_bus_er
         m->status.files = files;
         manager_units_commit(m, &change);
 
+        for (size_t i = 0; i < model->n_loops; i++)
+                model->loops[i].stopped = TUNE_RUNS;
+        manager_tune_start(m);
+
         r = attach ? takeover_keep(m, r > 0) : takeover_save(m, /* stopped= */ false);
         if (r < 0)
                 log_warning("Cannot keep the policy for a next instance of memsecd: %s", strerror(-r));
@@ -379,7 +384,7 @@ int manager_set_policy(Manager *m, const char *policy, sd_bus_error *error) {
 }
 
 /* Put the numbers of MODEL in force, and attach nothing. Owns it from then on, but not on failure. */
-static int manager_tune(Manager *m, PolicyModel *model, sd_bus_error *error) {
+static int manager_put_numbers(Manager *m, PolicyModel *model, sd_bus_error *error) {
         _cleanup_units_change_ UnitsChange change = {};
         int r;
 
@@ -400,7 +405,8 @@ static int manager_tune(Manager *m, PolicyModel *model, sd_bus_error *error) {
         return 0;
 }
 
-int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_error *error) {
+int manager_change_tunable(Manager *m, const char *pattern, const KeySpec *spec, uint64_t value,
+                           sd_bus_error *error) {
         _cleanup_(policy_model_freep) PolicyModel *model = NULL;
         int r;
 
@@ -408,39 +414,38 @@ int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_
         if (r < 0)
                 return r;
 
-        key_spec_set(spec, &model->params, value);
-        r = manager_tune(m, model, error);
-        if (r >= 0) {
-                TAKE_PTR(model);
-                manager_log_set_tunable(m, NULL, spec, value);
-        }
-
-        return r;
-}
-
-int manager_set_unit(Manager *m, const char *pattern, const KeySpec *spec, uint64_t value,
-                     sd_bus_error *error) {
-        _cleanup_(policy_model_freep) PolicyModel *model = NULL;
-        int r;
-
-        r = policy_model_copy(m->status.model, &model);
-        if (r < 0)
-                return r;
-
-        r = policy_model_set_unit(model, pattern, spec, value);
+        if (pattern)
+                r = policy_model_set_unit(model, pattern, spec, value);
+        else
+                key_spec_set(spec, &model->params, value);
         if (r == -E2BIG) {
                 sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
                                   "Something is said of %d units already.", POLICY_UNITS_MAX);
                 return r;
         }
         if (r >= 0)
-                r = manager_tune(m, model, error);
-        if (r >= 0) {
+                r = manager_put_numbers(m, model, error);
+        if (r >= 0)
                 TAKE_PTR(model);
-                manager_log_set_tunable(m, pattern, spec, value);
-        }
 
         return r;
+}
+
+int manager_set_unit(Manager *m, const char *pattern, const KeySpec *spec, uint64_t value,
+                     sd_bus_error *error) {
+        int r;
+
+        r = manager_change_tunable(m, pattern, spec, value, error);
+        if (r < 0)
+                return r;
+
+        manager_log_set_tunable(m, pattern, spec, value);
+        manager_tune_set_by_hand(m, pattern, spec);
+        return 0;
+}
+
+int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_error *error) {
+        return manager_set_unit(m, NULL, spec, value, error);
 }
 
 static void manager_probe_kernel(Manager *m) {
@@ -482,6 +487,7 @@ static void manager_replace_program(Manager *m) {
                 r = manager_attach(m, path, m->status.model, &change.params, &error);
         if (r >= 0) {
                 manager_units_commit(m, &change);
+                manager_tune_start(m);
                 r = takeover_keep(m, r > 0);
         }
 
@@ -512,6 +518,7 @@ static int manager_take_over(Manager *m) {
                 break;
         case TAKEOVER_RUNNING:
                 manager_units_resume(m);
+                manager_tune_start(m);
                 log_full(LOG_INFO, &(LogFields) {
                         .id = MESSAGE_TAKEN_OVER,
                         .policy = m->status.model->policy,

@@ -17,6 +17,7 @@
 
 typedef struct MechanismObject MechanismObject;
 typedef struct PolicyBus PolicyBus;
+typedef struct Tuning Tuning;
 
 /* All of memsecd. */
 typedef struct Manager {
@@ -39,6 +40,10 @@ typedef struct Manager {
         Units *units;                   /* see manager-units.h, NULL when no unit has parameters */
         sd_event_source *units_event;   /* fires when cgroups come and go */
         sd_event_source *units_timer;   /* fires when cgroups have been gone for long */
+
+        Tuning *tunings;                /* see manager-tune.h, as many as the model has loops */
+        size_t n_tunings;
+        bool tunings_changed;           /* since last told on the bus */
 } Manager;
 
 int manager_new(const char *root, Manager **ret);
@@ -66,5 +71,12 @@ int manager_set_policy(Manager *m, const char *policy, sd_bus_error *error);
 int manager_set_tunable(Manager *m, const KeySpec *spec, uint64_t value, sd_bus_error *error);
 int manager_set_unit(Manager *m, const char *pattern, const KeySpec *spec, uint64_t value,
                      sd_bus_error *error);
+
+/* The same by memsecd itself. PATTERN may be NULL, for everyone. */
+int manager_change_tunable(Manager *m, const char *pattern, const KeySpec *spec, uint64_t value,
+                           sd_bus_error *error);
+
+/* Tell the bus and the service manager what is different now. */
+void manager_publish(Manager *m);
 
 DEFINE_TRIVIAL_CLEANUP_FUNC(Manager *, manager_free)

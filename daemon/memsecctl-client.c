@@ -64,6 +64,18 @@ void unit_list_done(UnitList *l) {
         *l = (UnitList) {};
 }
 
+void tuning_list_done(TuningList *l) {
+        for (size_t i = 0; i < l->n_items; i++) {
+                free(l->items[i].unit);
+                free(l->items[i].signal);
+                free(l->items[i].measure);
+                free(l->items[i].state);
+        }
+
+        free(l->items);
+        *l = (TuningList) {};
+}
+
 static ExitStatus not_running(void) {
         fprintf(stderr, "memsecd is not running; start it with: systemctl start memsecd\n");
         return STATUS_NOT_ATTACHED;
@@ -542,6 +554,77 @@ static int read_unit(sd_bus_message *m, UnitList *l) {
 
         r = sd_bus_message_exit_container(m);
         return r < 0 ? r : 1;
+}
+
+static int read_tuning_members(sd_bus_message *m, Tuning *tuning) {
+        const char *key, *unit, *signal, *measure, *state;
+        int r;
+
+        r = sd_bus_message_read(m, "ss", &key, &unit);
+        if (r < 0)
+                return r;
+
+        tuning->spec = keys_find(own_keys, key);
+        if (!tuning->spec)
+                return -EBADMSG;
+
+        r = bus_value_read_variant(m, tuning->spec, key, &tuning->value, NULL);
+        if (r >= 0)
+                r = sd_bus_message_read(m, "sdtss", &signal, &tuning->measured, &tuning->target, &measure,
+                                        &state);
+        if (r >= 0)
+                r = free_and_strdup(&tuning->unit, unit);
+        if (r >= 0)
+                r = free_and_strdup(&tuning->signal, signal);
+        if (r >= 0)
+                r = free_and_strdup(&tuning->measure, measure);
+        if (r >= 0)
+                r = free_and_strdup(&tuning->state, state);
+
+        return r;
+}
+
+/* Returns 0 when there is no further one. */
+static int read_tuning(sd_bus_message *m, TuningList *l) {
+        Tuning *longer;
+        int r;
+
+        r = sd_bus_message_enter_container(m, 'r', "ssvsdtss");
+        if (r <= 0)
+                return r;
+
+        longer = reallocarray(l->items, l->n_items + 1, sizeof(Tuning));
+        if (!longer)
+                return -ENOMEM;
+
+        l->items = longer;
+        longer[l->n_items] = (Tuning) {};
+        r = read_tuning_members(m, longer + l->n_items++);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_exit_container(m);
+        return r < 0 ? r : 1;
+}
+
+ExitStatus client_get_tuning(sd_bus *bus, TuningList *ret) {
+        _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_bus_message_ sd_bus_message *reply = NULL;
+        int r;
+
+        r = sd_bus_get_property(bus, BUS_NAME, MANAGER_PATH, MANAGER_INTERFACE, "Tuning", &error, &reply,
+                                "a(ssvsdtss)");
+
+        /* An older memsecd tunes nothing. */
+        if (r < 0 && sd_bus_error_has_name(&error, SD_BUS_ERROR_UNKNOWN_PROPERTY))
+                return STATUS_OK;
+
+        if (r >= 0)
+                r = sd_bus_message_enter_container(reply, 'a', "(ssvsdtss)");
+        while (r > 0)
+                r = read_tuning(reply, ret);
+
+        return r < 0 ? report("Cannot ask memsecd", &error, r) : STATUS_OK;
 }
 
 static int compare_units(const void *a, const void *b) {

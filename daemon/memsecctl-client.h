@@ -67,6 +67,24 @@ typedef struct UnitList {
         size_t n_items;
 } UnitList;
 
+/* What a loop has moved a tunable to, and why. */
+typedef struct Tuning {
+        const KeySpec *spec;
+        char *unit;                     /* "" for everyone's */
+        uint64_t value;
+        char *signal;
+        double measured;                /* negative when it is not yet */
+        uint64_t target;
+        char *measure;                  /* what both are in */
+        char *state;
+} Tuning;
+
+typedef struct TuningList {
+        Tuning *items;
+        size_t n_items;
+} TuningList;
+
+void tuning_list_done(TuningList *l);
 void unit_list_done(UnitList *l);
 void manager_done(Manager *m);
 void mechanism_done(Mechanism *m);
@@ -103,6 +121,9 @@ const KeySpec *client_find_key(const char *path, const char *interface, const ch
 
 /* By name. */
 ExitStatus client_get_units(sd_bus *bus, UnitList *ret);
+
+/* In the order of the files. */
+ExitStatus client_get_tuning(sd_bus *bus, TuningList *ret);
 
 /* VALUES has room for one of each key. */
 ExitStatus client_get_unit(sd_bus *bus, const char *unit, uint64_t *values);

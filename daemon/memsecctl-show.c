@@ -107,10 +107,25 @@ static json_object *unit_to_json(const Unit *unit) {
         return o;
 }
 
+static json_object *tuning_to_json(const Tuning *tuning) {
+        json_object *o = json_object_new_object();
+
+        json_add_string(o, "key", tuning->spec->path);
+        json_object_object_add(o, "unit", *tuning->unit ? json_object_new_string(tuning->unit) : NULL);
+        json_add_value(o, "value", tuning->spec, tuning->value);
+        json_add_string(o, "signal", tuning->signal);
+        json_object_object_add(o, "measured", tuning->measured >= 0 ?
+                                              json_object_new_double(tuning->measured) : NULL);
+        json_add_number(o, "target", tuning->target);
+        json_add_string(o, "measure", tuning->measure);
+        json_add_string(o, "state", tuning->state);
+        return o;
+}
+
 static void show_status_json(const Status *status) {
         _cleanup_json_ json_object *o = json_object_new_object();
         json_object *files = json_object_new_array(), *mechanisms = json_object_new_object();
-        json_object *units = json_object_new_object();
+        json_object *units = json_object_new_object(), *tuning = json_object_new_array();
         const Manager *m = &status->manager;
 
         for (char **f = m->files; f && *f; f++)
@@ -124,6 +139,9 @@ static void show_status_json(const Status *status) {
                 json_object_object_add(units, status->units.items[i].name,
                                        unit_to_json(status->units.items + i));
 
+        for (size_t i = 0; i < status->tuning.n_items; i++)
+                json_object_array_add(tuning, tuning_to_json(status->tuning.items + i));
+
         json_add_string(o, "version", m->version);
         json_add_string(o, "state", m->state);
         json_add_string(o, "policy", m->policy);
@@ -133,6 +151,7 @@ static void show_status_json(const Status *status) {
         json_object_object_add(o, "tunables", own_to_json(status));
         json_object_object_add(o, "mechanisms", mechanisms);
         json_object_object_add(o, "units", units);
+        json_object_object_add(o, "tuning", tuning);
         json_print(o);
 }
 
@@ -216,6 +235,22 @@ static void print_units(const UnitList *units) {
         }
 }
 
+static void print_tuning(const TuningList *tuning) {
+        if (tuning->n_items > 0)
+                printf("\ntune\n");
+
+        for (size_t i = 0; i < tuning->n_items; i++) {
+                const Tuning *t = tuning->items + i;
+
+                printf("  %s%s%s=", t->unit, *t->unit ? " " : "", t->spec->path);
+                print_value(t->spec, t->value);
+                printf(" %s: %s", t->state, t->signal);
+                if (t->measured >= 0)
+                        printf(" %.1f%s", t->measured, t->measure);
+                printf(", target %" PRIu64 "%s\n", t->target, t->measure);
+        }
+}
+
 /* One "  Title: text" line for each line of TEXT. */
 static void print_field(const char *title, const char *text) {
         while (*text) {
@@ -258,6 +293,7 @@ static void show_status_text(const Status *status) {
                 print_mechanism(status, status->mechanisms + i);
 
         print_units(&status->units);
+        print_tuning(&status->tuning);
 }
 
 void show_status(const Status *status, bool json) {

@@ -23,6 +23,7 @@ typedef struct Status {
         size_t n_mechanisms;
         uint64_t *values;               /* one for each key */
         UnitList units;
+        TuningList tuning;
 } Status;
 
 /* Something that has changed, and what it is now: a tunable's value, or a text, or else a list. */

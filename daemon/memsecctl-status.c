@@ -16,6 +16,7 @@ static ExitStatus out_of_memory(void) {
 void status_done(Status *status) {
         manager_done(&status->manager);
         unit_list_done(&status->units);
+        tuning_list_done(&status->tuning);
         for (size_t i = 0; i < status->n_mechanisms; i++)
                 mechanism_done(status->mechanisms + i);
 
@@ -62,6 +63,8 @@ ExitStatus status_fetch(Status *status) {
                 s = fetch_mechanisms(bus, status);
         if (s == STATUS_OK)
                 s = client_get_units(bus, &status->units);
+        if (s == STATUS_OK)
+                s = client_get_tuning(bus, &status->tuning);
 
         return s;
 }

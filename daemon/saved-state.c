@@ -34,6 +34,8 @@ static void print_unit(FILE *f, const UnitSettings *settings, const OwnTunables 
         }
 }
 
+#define LOOP "LOOP"
+
 /* What the policy that runs has of its own: its file may have been replaced when somebody reads this. */
 static void print_own(FILE *f, const OwnTunables *own) {
         for (size_t i = 0; own && i < own->n_specs; i++) {
@@ -41,6 +43,13 @@ static void print_own(FILE *f, const OwnTunables *own) {
                         fprintf(f, "TAG=%s\n", *tag);
                 fprintf(f, "TUNABLE=%s\n", own_name(own->specs + i));
         }
+}
+
+/* On one line, with "-" for what is not there: neither units nor paths have blanks. */
+static void print_loop(FILE *f, const TuneLoop *loop) {
+        fprintf(f, LOOP "=%s %s %s %s %u %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %u\n",
+                loop->key, loop->unit ?: "-", loop->counter ?: "-", loop->source ?: "-", loop->resource, loop->full,
+                loop->target, loop->min, loop->max, loop->raises, loop->every_ns, loop->stopped);
 }
 
 static void print_state(FILE *f, const SavedState *state) {
@@ -61,6 +70,8 @@ static void print_state(FILE *f, const SavedState *state) {
 
         for (size_t i = 0; i < state->model->n_units; i++)
                 print_unit(f, state->model->units + i, own);
+        for (size_t i = 0; i < state->model->n_loops; i++)
+                print_loop(f, state->model->loops + i);
 
         /* A state without its end was cut off. */
         fputs("END=1\n", f);
@@ -146,6 +157,39 @@ static int parse_tunable(SavedState *state, const char *unit, const char *name, 
         return 0;
 }
 
+static int parse_loop(SavedState *state, const char *text) {
+        _cleanup_free_ char *key = NULL, *unit = NULL, *counter = NULL, *source = NULL;
+        unsigned resource, stopped;
+        int full, raises, end = -1;
+        const KeySpec *spec;
+        TuneLoop loop = {};
+
+        if (sscanf(text, "%ms %ms %ms %ms %u %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %d %" SCNu64 " %u%n",
+                   &key, &unit, &counter, &source, &resource, &full, &loop.target, &loop.min, &loop.max, &raises,
+                   &loop.every_ns, &stopped, &end) < 12 || end < 0 || text[end])
+                return -EBADMSG;
+
+        /* As in parse_tunable(). */
+        spec = keys_find(state->model->own, key);
+        if (!spec)
+                return 0;
+
+        if (spec->type == KEY_CHOICE || loop.min < spec->min || loop.min >= loop.max ||
+            loop.max > spec->max || loop.target == 0 || loop.every_ns == 0 || resource >= _TUNE_RESOURCE_MAX ||
+            stopped >= _TUNE_STOP_MAX || (!streq(counter, "-") && !tune_counter_is_valid(counter)))
+                return -EBADMSG;
+
+        loop.key = key;
+        loop.unit = streq(unit, "-") ? NULL : unit;
+        loop.counter = streq(counter, "-") ? NULL : counter;
+        loop.source = streq(source, "-") ? NULL : source;
+        loop.resource = resource;
+        loop.full = full;
+        loop.raises = raises;
+        loop.stopped = stopped;
+        return policy_model_set_loop(state->model, &loop);
+}
+
 /* Where the lines before have left the reader. */
 typedef struct Parser {
         SavedState *state;
@@ -192,6 +236,9 @@ static int parse_line(Parser *parser, const char *name, const char *value) {
                 return strv_extend(&parser->tags, value);
         if (streq(name, "TUNABLE"))
                 return parse_own(parser, value);
+
+        if (streq(name, LOOP))
+                return parse_loop(state, value);
 
         if (streq(name, "MAP")) {
                 r = parse_number(value, UINT32_MAX, &number);

@@ -201,6 +201,18 @@ static int get_units(sd_bus *bus _unused_, const char *path _unused_, const char
         return sd_bus_message_close_container(reply);
 }
 
+static int get_tuning(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
+                      const char *property _unused_, sd_bus_message *reply, void *userdata,
+                      sd_bus_error *error _unused_) {
+        Fake *fake = userdata;
+
+        return sd_bus_message_append(reply, "a(ssvsdtss)", 2,
+                                     "teardown.batch", "", "t", fake->batch, "cpu pressure of b.service", 9.84,
+                                     UINT64_C(5), "%", "moving",
+                                     "teardown.max_hold", "a@.service", "t", fake->max_hold_usec,
+                                     "teardown.breaks", -1.0, UINT64_C(200), "/s", "waiting");
+}
+
 static int append_batch(sd_bus_message *reply, const char *unit, uint64_t batch) {
         return sd_bus_message_append(reply, "(sa{sv})", unit, 1, "teardown.batch", "t", batch);
 }
@@ -284,6 +296,7 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("Error", "s", get_text, 0, 0),
         SD_BUS_PROPERTY("Files", "as", get_files, 0, 0),
         SD_BUS_PROPERTY("Units", "a(sta{sv})", get_units, 0, 0),
+        SD_BUS_PROPERTY("Tuning", "a(ssvsdtss)", get_tuning, 0, 0),
         SD_BUS_PROPERTY("UnitSettings", "a(sa{sv})", get_unit_settings, 0, 0),
         SD_BUS_METHOD("Reload", NULL, NULL, reload, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD("GetUnit", "s", "a{sv}", get_unit, SD_BUS_VTABLE_UNPRIVILEGED),

@@ -68,7 +68,9 @@ typedef struct Bad {
 #define MAX_HOLD "teardown.max_hold: expected a duration from 50us to 60s, in ns, us, ms or s, found "
 #define DIRECTION "directmap.direction: expected follow, up or down, found "
 #define POLICY "policy: expected " POLICY_NAME_EXPECTED ", found "
-#define TOP_KEY "expected version, policy, units, tune, teardown, directmap, keyid or xpfo, found the unknown key "
+#define TOP_KEY                                                                                 \
+        "expected version, policy, units, tune, teardown, directmap, keyid or xpfo, found the " \
+        "unknown key "
 #define TEARDOWN_KEY "teardown: expected batch or max_hold, found the unknown key "
 #define UNIT "expected " UNIT_PATTERN_EXPECTED ", found "
 #define UNIT_KEY "a.service: expected tune, teardown, directmap, keyid or xpfo, found the unknown key "
@@ -314,7 +316,8 @@ static const Bad bad[] = {
         { "unit twice", "version: 1\nunits:\n  a.service: {}\n  'a.service': {teardown: {batch: 0}}\n", 0,
           "4:3: units.a.service: expected one, found another; the first is on line 3" },
         { "unit without a value", "version: 1\nunits:\n  a.service:\n", 0,
-          "3:13: a.service: expected a mapping with tune, teardown, directmap, keyid or xpfo, found nothing" },
+          "3:13: a.service: expected a mapping with tune, teardown, directmap, keyid or xpfo, found "
+          "nothing" },
         { "policy of a unit", "version: 1\nunits:\n  a.service:\n    policy: fixed\n", 0,
           "4:5: " UNIT_KEY "'policy'" },
         { "units of a unit", "version: 1\nunits: {a.service: {units: {b.service: {}}}}\n", 0,
