@@ -217,7 +217,7 @@ static int tuning_enable(Tuning *t, bool awake) {
 static int on_asked(sd_event_source *s, int fd, uint32_t revents, void *userdata) {
         Tuning *t = userdata;
 
-        (void) tuning_was_asked(t);
+        /* The question that woke it is one of this period. */
         tuning_begin(t);
         (void) tuning_enable(t, /* awake= */ true);
         return 0;
@@ -299,15 +299,17 @@ static void tuning_start(Tuning *t) {
 
         tuner_init(&t->tuner, loop->stopped);
         t->signal = -1;
-        if (t->manager->unsupported || loop->stopped)
+        if (loop->stopped)
                 return;
 
         r = tuning_watch(t);
         if (r >= 0)
                 return;
 
-        log_warning("tune: %s stays as it is: it cannot be known when the kernel asks: %s", loop->key,
-                    strerror(-r));
+        /* Without memsec in the kernel that has been said already. */
+        if (!t->manager->unsupported)
+                log_warning("tune: %s stays as it is: it cannot be known when the kernel asks: %s",
+                            loop->key, strerror(-r));
         tuning_done(t);
 }
 
