@@ -85,6 +85,81 @@ static void test_own(void **state) {
         own_tunables_unref(own);
 }
 
+/* Loops too, whether they run or not; not those whose tunable this version does not have. */
+static void test_loops(void **state) {
+        static const TuneLoop loops[] = {
+                {
+                        .key = (char *) "teardown.batch", .unit = (char *) "a@*.service",
+                        .source = (char *) "b.service", .resource = TUNE_IO, .full = true, .target = 5,
+                        .min = 64, .max = 65536, .raises = true, .every_ns = 100000000,
+                },
+                {
+                        .key = (char *) "keyid.cache", .counter = (char *) "keyid.flushes", .target = 200,
+                        .min = 0, .max = 1 << 30, .every_ns = UINT64_C(3600000000000), .stopped = TUNE_STOPPED_BY_HAND,
+                },
+        };
+        _cleanup_saved_state_ SavedState saved = {}, read = {};
+        _cleanup_close_ int fd = saved_state_open();
+
+        assert_int_equal(policy_model_new(&saved.model), 0);
+        for (size_t i = 0; i < ELEMENTSOF(loops); i++)
+                assert_int_equal(policy_model_set_loop(saved.model, loops + i), 0);
+        assert_int_equal(saved_state_write(fd, &saved), 0);
+        assert_int_equal(saved_state_read(fd, &read), 0);
+
+        assert_int_equal(read.model->n_loops, ELEMENTSOF(loops));
+        for (size_t i = 0; i < ELEMENTSOF(loops); i++) {
+                const TuneLoop *a = loops + i, *b = read.model->loops + i;
+
+                assert_string_equal(b->key, a->key);
+                assert_string_equal(b->unit ?: "", a->unit ?: "");
+                assert_string_equal(b->counter ?: "", a->counter ?: "");
+                assert_string_equal(b->source ?: "", a->source ?: "");
+                assert_int_equal(b->resource, a->resource);
+                assert_int_equal(b->full, a->full);
+                assert_int_equal(b->target, a->target);
+                assert_int_equal(b->min, a->min);
+                assert_int_equal(b->max, a->max);
+                assert_int_equal(b->raises, a->raises);
+                assert_int_equal(b->every_ns, a->every_ns);
+                assert_int_equal(b->stopped, a->stopped);
+        }
+}
+
+static void test_foreign_loops(void **state) {
+        static const struct {
+                const char *text;
+                int r;
+        } lines[] = {
+                { "none.such - - - 0 0 5 1 2 1 1000000000 0", 0 },
+                { "teardown.batch - - - 0 0 5 1 2 1 1000000000 0", 0 },
+                { "teardown.batch - - - 0 0 5 0 2 1 1000000000 0", -EBADMSG },
+                { "teardown.batch - - - 0 0 5 2 2 1 1000000000 0", -EBADMSG },
+                { "teardown.batch - - - 0 0 5 1 1048577 1 1000000000 0", -EBADMSG },
+                { "teardown.batch - - - 0 0 0 1 2 1 1000000000 0", -EBADMSG },
+                { "teardown.batch - - - 0 0 5 1 2 1 0 0", -EBADMSG },
+                { "teardown.batch - - - 3 0 5 1 2 1 1000000000 0", -EBADMSG },
+                { "teardown.batch - - - 0 0 5 1 2 1 1000000000 3", -EBADMSG },
+                { "teardown.batch - - - 0 0 5 1 2 1 1000000000", -EBADMSG },
+                { "teardown.batch - - - 0 0 5 1 2 1 1000000000 0 0", -EBADMSG },
+                { "teardown.batch - breaks - 0 0 5 1 2 1 1000000000 0", -EBADMSG },
+                { "keyid.flush - - - 0 0 5 0 1 1 1000000000 0", -EBADMSG },
+                { "", -EBADMSG },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                _cleanup_saved_state_ SavedState read = {};
+                _cleanup_free_ char *text = NULL;
+                _cleanup_close_ int fd = -1;
+
+                assert_true(asprintf(&text, "LOOP=%s\nEND=1\n", lines[i].text) > 0);
+                fd = state_with(text);
+                assert_int_equal(saved_state_read(fd, &read), lines[i].r);
+                if (lines[i].r == 0)
+                        assert_int_equal(read.model->n_loops, i);
+        }
+}
+
 static void test_shorter_over_longer(void **state) {
         _cleanup_saved_state_ SavedState saved = {}, read = {};
         _cleanup_close_ int fd = saved_state_open();
@@ -177,6 +252,8 @@ int main(void) {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_round_trip),
                 cmocka_unit_test(test_own),
+                cmocka_unit_test(test_loops),
+                cmocka_unit_test(test_foreign_loops),
                 cmocka_unit_test(test_shorter_over_longer),
                 cmocka_unit_test(test_unknown_names),
                 cmocka_unit_test(test_fewer_names),

@@ -234,7 +234,7 @@ static void test_bad_shapes(void **state) {
 
 static void test_policy_names(void **state) {
         static const char *const taken[] = {
-                "version", "policy", "units", "teardown", "directmap", "keyid",
+                "version", "policy", "units", "tune", "teardown", "directmap", "keyid",
         };
         static const char *const bad[] = { "Mine", "my policy", "1st", "", "a.b" };
         char *error = NULL;
