@@ -121,7 +121,8 @@ static void tuning_move(Tuning *t, uint64_t old_value, uint64_t value) {
 
         if (t->tuner.state == TUNE_OSCILLATING) {
                 tuning_log(t, MESSAGE_TUNE_STOPPED, LOG_WARNING,
-                           " and stays so until the next reload, since no value keeps near the target", old_value);
+                           " and stays so until the next reload, since no value keeps near the target",
+                           old_value);
                 tuning_stop(t, TUNE_STOPPED_OSCILLATING);
         } else if (value != old_value)
                 tuning_log(t, MESSAGE_TUNED, LOG_INFO, "", old_value);

@@ -48,8 +48,8 @@ static void print_own(FILE *f, const OwnTunables *own) {
 /* On one line, with "-" for what is not there: neither units nor paths have blanks. */
 static void print_loop(FILE *f, const TuneLoop *loop) {
         fprintf(f, LOOP "=%s %s %s %s %u %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %u\n",
-                loop->key, loop->unit ?: "-", loop->counter ?: "-", loop->source ?: "-", loop->resource, loop->full,
-                loop->target, loop->min, loop->max, loop->raises, loop->every_ns, loop->stopped);
+                loop->key, loop->unit ?: "-", loop->counter ?: "-", loop->source ?: "-", loop->resource,
+                loop->full, loop->target, loop->min, loop->max, loop->raises, loop->every_ns, loop->stopped);
 }
 
 static void print_state(FILE *f, const SavedState *state) {
@@ -165,8 +165,8 @@ static int parse_loop(SavedState *state, const char *text) {
         TuneLoop loop = {};
 
         if (sscanf(text, "%ms %ms %ms %ms %u %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %d %" SCNu64 " %u%n",
-                   &key, &unit, &counter, &source, &resource, &full, &loop.target, &loop.min, &loop.max, &raises,
-                   &loop.every_ns, &stopped, &end) < 12 || end < 0 || text[end])
+                   &key, &unit, &counter, &source, &resource, &full, &loop.target, &loop.min, &loop.max,
+                   &raises, &loop.every_ns, &stopped, &end) < 12 || end < 0 || text[end])
                 return -EBADMSG;
 
         /* As in parse_tunable(). */
@@ -175,8 +175,8 @@ static int parse_loop(SavedState *state, const char *text) {
                 return 0;
 
         if (spec->type == KEY_CHOICE || loop.min < spec->min || loop.min >= loop.max ||
-            loop.max > spec->max || loop.target == 0 || loop.every_ns == 0 || resource >= _TUNE_RESOURCE_MAX ||
-            stopped >= _TUNE_STOP_MAX || (!streq(counter, "-") && !tune_counter_is_valid(counter)))
+            loop.max > spec->max || loop.target == 0 || loop.every_ns == 0 ||
+            resource >= _TUNE_RESOURCE_MAX || stopped >= _TUNE_STOP_MAX || (!streq(counter, "-") && !tune_counter_is_valid(counter)))
                 return -EBADMSG;
 
         loop.key = key;

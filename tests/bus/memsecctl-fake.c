@@ -207,8 +207,8 @@ static int get_tuning(sd_bus *bus _unused_, const char *path _unused_, const cha
         Fake *fake = userdata;
 
         return sd_bus_message_append(reply, "a(ssvsdtss)", 2,
-                                     "teardown.batch", "", "t", fake->batch, "cpu pressure of b.service", 9.84,
-                                     UINT64_C(5), "%", "moving",
+                                     "teardown.batch", "", "t", fake->batch,
+                                     "cpu pressure of b.service", 9.84, UINT64_C(5), "%", "moving",
                                      "teardown.max_hold", "a@.service", "t", fake->max_hold_usec,
                                      "teardown.breaks", -1.0, UINT64_C(200), "/s", "waiting");
 }

@@ -100,6 +100,22 @@ static void check_same_units(const PolicyModel *a, const PolicyModel *b) {
         }
 }
 
+static void check_loops(const PolicyModel *model) {
+        CHECK(model->n_loops <= POLICY_LOOPS_MAX);
+        for (size_t i = 0; i < model->n_loops; i++) {
+                const TuneLoop *loop = model->loops + i;
+                const KeySpec *spec = key_spec_find(loop->key);
+                _cleanup_free_ char *error = NULL;
+
+                CHECK(spec && spec->type != KEY_CHOICE);
+                CHECK(loop->min >= spec->min && loop->min < loop->max && loop->max <= spec->max);
+                CHECK(loop->target > 0 && loop->every_ns > 0);
+                CHECK(!loop->unit || unit_pattern_check(loop->unit, &error) == 0);
+                CHECK(!loop->counter || tune_counter_is_valid(loop->counter));
+                CHECK(!loop->source || unit_name_is_valid(loop->source));
+        }
+}
+
 static void check_model(const PolicyModel *model) {
         _cleanup_(policy_model_freep) PolicyModel *again = NULL;
         _cleanup_(policy_errors_done) PolicyErrors errors = {};
@@ -110,6 +126,7 @@ static void check_model(const PolicyModel *model) {
                 CHECK(value_in_range(spec, key_spec_get(spec, &model->params)));
 
         check_units(model);
+        check_loops(model);
 
         /* A quote inside quotes is written twice, and not worth the code here. */
         if (strchr(model->policy, '\''))

@@ -129,12 +129,41 @@ static void test_values(void **state) {
         assert_true(values.items[2].value == UINT64_MAX);
 }
 
+static void test_counter(void **state) {
+        uint64_t value;
+        int fd;
+
+        make_dir("/sys/kernel/memsec");
+        assert_int_equal(kernel_asked_open(root, "teardown"), -ENOENT);
+        make_dir("/sys/kernel/memsec/teardown");
+        put("teardown/breaks", "18446744073709551615\n");
+        put("teardown/word", "word\n");
+        put("teardown/asked", "41\n");
+
+        assert_int_equal(kernel_counter_read(root, "teardown", "breaks", &value), 0);
+        assert_true(value == UINT64_MAX);
+        assert_int_equal(kernel_counter_read(root, "teardown", "brakes", &value), -ENOENT);
+        assert_int_equal(kernel_counter_read(root, "keyid", "breaks", &value), -ENOENT);
+        assert_int_equal(kernel_counter_read(root, "teardown", "word", &value), -EINVAL);
+
+        /* The same file is read again and again. */
+        fd = kernel_asked_open(root, "teardown");
+        assert_true(fd >= 0);
+        assert_int_equal(kernel_asked_read(fd, &value), 0);
+        assert_int_equal(value, 41);
+        put("teardown/asked", "42\n");
+        assert_int_equal(kernel_asked_read(fd, &value), 0);
+        assert_int_equal(value, 42);
+        close(fd);
+}
+
 int main(void) {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_states, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_abi_and_policy, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_values, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_counter, setup, teardown),
         };
 
         return cmocka_run_group_tests_name("daemon-kernel", tests, NULL, NULL);

@@ -95,7 +95,8 @@ static void test_loops(void **state) {
                 },
                 {
                         .key = (char *) "keyid.cache", .counter = (char *) "keyid.flushes", .target = 200,
-                        .min = 0, .max = 1 << 30, .every_ns = UINT64_C(3600000000000), .stopped = TUNE_STOPPED_BY_HAND,
+                        .min = 0, .max = 1 << 30, .every_ns = UINT64_C(3600000000000),
+                        .stopped = TUNE_STOPPED_BY_HAND,
                 },
         };
         _cleanup_saved_state_ SavedState saved = {}, read = {};
