@@ -215,6 +215,16 @@ static int tuning_enable(Tuning *t, bool awake) {
         return r;
 }
 
+static void tuning_sleep(Tuning *t) {
+        (void) tuning_enable(t, /* awake= */ false);
+        if (t->tuner.state == TUNE_WAITING)
+                return;
+
+        t->tuner.state = TUNE_WAITING;
+        t->manager->tunings_changed = true;
+        manager_publish(t->manager);
+}
+
 static int on_asked(sd_event_source *s, int fd, uint32_t revents, void *userdata) {
         Tuning *t = userdata;
 
@@ -228,11 +238,7 @@ static int on_period(sd_event_source *s, uint64_t usec, void *userdata) {
         Tuning *t = userdata;
 
         if (!tuning_was_asked(t)) {
-                if (t->tuner.state != TUNE_WAITING)
-                        t->manager->tunings_changed = true;
-                t->tuner.state = TUNE_WAITING;
-                (void) tuning_enable(t, /* awake= */ false);
-                manager_publish(t->manager);
+                tuning_sleep(t);
                 return 0;
         }
 

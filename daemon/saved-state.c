@@ -176,7 +176,8 @@ static int parse_loop(SavedState *state, const char *text) {
 
         if (spec->type == KEY_CHOICE || loop.min < spec->min || loop.min >= loop.max ||
             loop.max > spec->max || loop.target == 0 || loop.every_ns == 0 ||
-            resource >= _TUNE_RESOURCE_MAX || stopped >= _TUNE_STOP_MAX || (!streq(counter, "-") && !tune_counter_is_valid(counter)))
+            resource >= _TUNE_RESOURCE_MAX || stopped >= _TUNE_STOP_MAX ||
+            (!streq(counter, "-") && !tune_counter_is_valid(counter)))
                 return -EBADMSG;
 
         loop.key = key;
