@@ -35,7 +35,7 @@
 
 /* Long after a policy wanted the direct map back in one piece it is, or never will be. */
 #define BACK_STEP_USEC (20 * 1000)
-#define BACK_STEPS (10 * 50)
+#define BACK_STEPS (40 * 50)
 
 typedef struct Options {
         bool guest;
