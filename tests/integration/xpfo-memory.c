@@ -19,12 +19,12 @@
 #define BYTES ((size_t) PAGES * XPFO_PAGE_SIZE)
 
 static void test_protected(const uint8_t *before) {
-        uint64_t pages = xpfo_counter("protected_pages");
+        uint64_t pages = xpfo_counter("allocated");
         uint8_t *data = xpfo_map(PAGES);
 
         tap_ok(xpfo_all_protected(data, PAGES), "what is allocated now the kernel cannot read");
         tap_ok(pages_are_intact(data, PAGES), "its owner can");
-        tap_ok(xpfo_counter("protected_pages") >= pages + PAGES, "and it is counted");
+        tap_ok(xpfo_counter("allocated") >= pages + PAGES, "and it is counted");
         tap_ok(xpfo_none_protected(before, PAGES), "what was allocated before stays as it was");
         tap_ok(munmap(data, BYTES) == 0, "it is freed");
         data = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
